@@ -88,10 +88,11 @@ lists_are_fresh() {
     [[ -n $(find "$lists" -maxdepth 0 -mtime -1 2>/dev/null) ]]
 }
 
-# why_apt_failed: what $apt_errors comes down to, with apt's own words.
+# why_apt_failed: what $apt_errors comes down to, and apt's own words (one failed download stands for all).
 why_apt_failed() {
   local quoted
-  quoted=$(grep -E '^(E:|sudo:|W: Failed to fetch)' <<<"$apt_errors" | sort -u | head -n 4 | sed 's/^/    /')
+  quoted=$(awk '/Failed to fetch/ { if (fetch++) next; print "    " $0; next }
+    /^(E|sudo):/ && !seen[$0]++ && shown++ < 4 { print "    " $0 }' <<<"$apt_errors")
   case $apt_errors in
     *sudo:*) echo "sudo refused:" ;;
     *"Failed to fetch"*) echo "packages could not be downloaded (is there a network?):" ;;
@@ -131,7 +132,7 @@ as_root=() by_hand='' apt_errors='' quiet=(-qq) progress=/dev/null
 [[ -t 1 ]] && quiet=() progress=/dev/tty
 if (($(id -u) != 0)); then
   by_hand='sudo '
-  command -v sudo >/dev/null || { by_hand=''; refuse "you are not root and there is no sudo (run it as root):"; }
+  command -v sudo >/dev/null || { by_hand=''; refuse "you are not root and there is no sudo"; }
   as_root=(sudo)
 fi
 echo "setup: installing ${missing[*]}"
