@@ -1,0 +1,213 @@
+# Shardlings. `make help` lists the targets. Everything is built under build/.
+#
+#   make MPI=mpich …                       with MPICH instead of OpenMPI
+#   make SANITIZE=address,undefined …      with sanitizers
+#   make MINE="01 02" …                    with exercises/01_* and 02_* linked in place of those solutions
+
+MPI ?= openmpi
+SANITIZE ?=
+MINE ?=
+MARCH ?= native
+WERROR ?=
+CXX ?= g++
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+comma := ,
+variant := $(if $(filter mpich,$(MPI)),-mpich)$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
+BUILD := build$(if $(variant),/variant$(variant))
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.SUFFIXES:
+.DELETE_ON_ERROR:
+
+# --- compiler and libraries -------------------------------------------------------------------------------------
+
+mpi_package := $(if $(filter mpich,$(MPI)),mpich,ompi-cxx)
+packages := $(shell pkg-config --cflags $(mpi_package) openblas 2>/dev/null)
+libraries := $(shell pkg-config --libs $(mpi_package) openblas 2>/dev/null) -lfmt -ldw
+eigen := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I eigen3 2>/dev/null))
+catch_libraries := $(shell pkg-config --libs catch2-with-main 2>/dev/null)
+
+# Sums keep their written order and products are not fused into them: that is what "bitwise" in the promises rests on.
+numerics := -ffp-contract=off -fno-math-errno -fno-trapping-math
+sanitizer := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
+warnings := -Wall -Wextra -Werror=missing-declarations -Wno-maybe-uninitialized $(if $(WERROR),-Werror)
+CXXFLAGS ?= -O3 -g1
+flags = -std=c++20 $(CXXFLAGS) -march=$(MARCH) $(numerics) $(sanitizer) $(warnings) -I. $(eigen) $(packages) \
+	-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DEIGEN_MPL2_ONLY -DEIGEN_DONT_PARALLELIZE -MMD -MP
+# An exercise may leave things unused while it is being written; its errors come first and few.
+exercise_flags := -Wno-unused -Wno-unused-parameter -fmax-errors=3
+
+# --- what there is ----------------------------------------------------------------------------------------------
+
+lessons := $(notdir $(patsubst %/,%,$(sort $(wildcard solutions/*/))))
+number = $(firstword $(subst _, ,$1))
+lesson_of = $(filter $1_%,$(lessons))
+stems = $(basename $(notdir $(wildcard solutions/$1/*.cpp)))
+object = $(patsubst %.cpp,$(BUILD)/obj/%.o,$1)
+
+machine_objects := $(call object,$(wildcard lib/machine/*/*.cpp))
+driver_objects := $(call object,$(wildcard lib/tools/grade/driver*.cpp))
+judge_objects := $(call object,$(wildcard lib/tools/grade/judge*.cpp))
+tool_objects := $(call object,$(filter-out lib/tools/grade/driver%.cpp,$(wildcard lib/tools/*/*.cpp)))
+solution_objects := $(foreach l,$(lessons),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o))
+# The stack as MINE asks for it: the student's object for the lessons named, the reference for the others.
+whose = $(if $(filter $(call number,$1),$(MINE)),exercises,solutions)
+stack_objects := $(foreach l,$(lessons),$(foreach s,$(call stems,$l),$(BUILD)/obj/$(call whose,$l)/$l/$s.o))
+up_to = $(wordlist 1,$(words $(foreach l,$(lessons),$(if $(filter-out $l,$(firstword $(sort $l $1))),,$l))),$(lessons))
+
+.PHONY: help all demo test build lint format clean setup exercises check-exercises wrong bench progress watch
+.DEFAULT_GOAL := help
+
+help: ## list what can be made
+	@echo "Shardlings: make TARGET [MPI=mpich] [SANITIZE=address,undefined] [MINE=\"01 02\"]"
+	@sed -n 's/^\([a-zA-Z_%-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | sed 's/%/NN/' | expand -t 24
+
+# --- the two commands -------------------------------------------------------------------------------------------
+
+demo: ## install what is missing, build, train a small model on the lessons' text
+	@lib/scripts/setup.sh build
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings
+	@lib/scripts/demo.sh $(BUILD)/shardlings
+
+test: ## install what is missing, build, run all tests
+	@lib/scripts/setup.sh build
+	@$(MAKE) -j$(JOBS) all
+	@lib/scripts/test.sh $(BUILD)
+
+setup: ## install what is missing for building, testing and linting
+	@lib/scripts/setup.sh build lint
+
+build: $(BUILD)/shardlings ## build the program alone
+
+# --- objects and the program ------------------------------------------------------------------------------------
+
+$(BUILD)/obj/exercises/%.o: exercises/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(flags) $(exercise_flags) -c -o $@ $< 2>$(@:.o=.err) || { cat $(@:.o=.err) >&2; exit 1; }
+
+$(BUILD)/obj/wrong/%.o: $(BUILD)/wrong/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(flags) $(exercise_flags) -c -o $@ $<
+
+$(BUILD)/obj/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(flags) -c -o $@ $<
+
+# Changes only when MINE does, so that the program is linked anew then.
+$(BUILD)/mine: always
+	@mkdir -p $(@D)
+	@echo "$(MINE)" | cmp -s - $@ || echo "$(MINE)" > $@
+.PHONY: always
+
+$(BUILD)/shardlings: $(stack_objects) $(tool_objects) $(machine_objects) $(BUILD)/mine
+	$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(libraries)
+
+# --- tests ------------------------------------------------------------------------------------------------------
+
+ifeq ($(catch_libraries),)
+catch_main := $(BUILD)/obj/tests/lib/catch_main.o
+endif
+
+# The judge of a lesson: its tests, the reference, and no student's code.
+define judge_rules
+$(BUILD)/tests/$1/test: $(call object,$(filter-out %/driver.cpp,$(wildcard tests/$1/*.cpp))) $(judge_objects) \
+		$(foreach l,$(call up_to,$1),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o)) \
+		$(machine_objects) $(catch_main)
+	@mkdir -p $$(@D)
+	$(CXX) $(sanitizer) -o $$@ $$(filter %.o,$$^) $(catch_libraries) $(libraries)
+judges += $(BUILD)/tests/$1/test
+endef
+
+# A driver runs one file of somebody's code, with the reference for everything else: $1 lesson, $2 file, $3 object,
+# $4 program.
+define driver_rule
+$4: $3 $(BUILD)/obj/tests/$1/driver.o $(driver_objects) $(machine_objects) \
+		$(filter-out $(BUILD)/obj/solutions/$1/$2.o,$(foreach l,$(call up_to,$1),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o)))
+	@mkdir -p $$(@D)
+	$(CXX) $(sanitizer) -o $$@ $$(filter %.o,$$^) $(libraries)
+endef
+
+$(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),$(eval $(call judge_rules,$l))))
+$(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),\
+	$(eval $(call driver_rule,$l,$(firstword $(call stems,$l)),$(BUILD)/obj/solutions/$l/$(firstword $(call stems,$l)).o,$(BUILD)/drivers/solution/$l/all))\
+	$(foreach s,$(call stems,$l),$(eval $(call driver_rule,$l,$s,$(BUILD)/obj/exercises/$l/$s.o,$(BUILD)/drivers/exercise/$l/$s)))))
+
+# Planted bugs: $(BUILD)/wrong/LESSON/BUG/FILE.cpp, written by `shardlings course plant`.
+wrong_sources := $(wildcard $(BUILD)/wrong/*/*/*.cpp)
+$(foreach w,$(wrong_sources:$(BUILD)/wrong/%.cpp=%),$(eval $(call driver_rule,$(firstword $(subst /, ,$w)),$(notdir $w),$(BUILD)/obj/wrong/$w.o,$(BUILD)/drivers/wrong/$w)))
+wrong-drivers: $(wrong_sources:$(BUILD)/wrong/%.cpp=$(BUILD)/drivers/wrong/%)
+
+lib_tests := $(basename $(notdir $(filter-out %/catch_main.cpp,$(wildcard tests/lib/*.cpp))))
+$(BUILD)/tests/lib/test: $(patsubst %,$(BUILD)/obj/tests/lib/%.o,$(lib_tests)) $(solution_objects) $(judge_objects) \
+		$(filter-out $(BUILD)/obj/lib/tools/cli/main.o $(judge_objects),$(tool_objects)) $(machine_objects) $(catch_main)
+	@mkdir -p $(@D)
+	$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(catch_libraries) $(libraries)
+
+solution_drivers := $(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),$(BUILD)/drivers/solution/$l/all))
+all: $(BUILD)/shardlings $(judges) $(solution_drivers) $(if $(lib_tests),$(BUILD)/tests/lib/test) ## build everything
+
+# --- the course -------------------------------------------------------------------------------------------------
+
+lesson-%: ## run lesson NN's demo
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings
+	@lessons/$(call lesson_of,$*)/demo.sh $(BUILD)/shardlings
+
+exercise-%: ## test your code of lesson NN (PART=01.3 for one part)
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/tests/$(call lesson_of,$*)/test
+	@$(MAKE) -k -j$(JOBS) exercise-drivers-$* 2>&1 | $(BUILD)/shardlings course compiler-output || true
+	@$(BUILD)/shardlings course test $* --code exercise --build $(BUILD) $(if $(PART),--part $(PART))
+
+exercise-drivers-%: always
+	@$(MAKE) -k -j$(JOBS) $(foreach s,$(call stems,$(call lesson_of,$*)),$(BUILD)/drivers/exercise/$(call lesson_of,$*)/$s)
+
+solution-%: ## test the reference of lesson NN with the same tests
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/tests/$(call lesson_of,$*)/test $(BUILD)/drivers/solution/$(call lesson_of,$*)/all
+	@$(BUILD)/shardlings course test $* --code solution --build $(BUILD) $(if $(PART),--part $(PART))
+
+hint-%: $(BUILD)/shardlings ## the next hint for lesson NN (PART=01.3 for one part)
+	@$(BUILD)/shardlings course hint $* $(if $(PART),--part $(PART))
+
+reset-%: $(BUILD)/shardlings ## put back lesson NN's skeleton, keeping a copy of your code
+	@$(BUILD)/shardlings course reset $*
+
+progress: $(BUILD)/shardlings ## all exercises: done, failing, not started
+	@$(BUILD)/shardlings progress
+
+watch: $(BUILD)/shardlings ## rerun the exercise you save
+	@$(BUILD)/shardlings course watch
+
+exercises: $(BUILD)/shardlings ## write exercises/ from solutions/ (for authors: overwrites)
+	@$(BUILD)/shardlings course generate
+
+check-exercises: $(BUILD)/shardlings ## fail when exercises/ is not what solutions/ gives
+	@$(BUILD)/shardlings course generate --check
+
+wrong: all ## every planted bug must be found by the tests
+	@$(BUILD)/shardlings course plant --build $(BUILD)
+	@$(MAKE) -j$(JOBS) wrong-drivers
+	@$(BUILD)/shardlings course judge-wrong --build $(BUILD)
+
+grade: ## score a submission: make grade DIR=path
+	@test -n "$(DIR)" || { echo "make grade DIR=path-to-a-submission" >&2; exit 2; }
+	@$(MAKE) -j$(JOBS) all
+	@$(BUILD)/shardlings grade $(DIR)
+.PHONY: grade
+
+# --- for authors ------------------------------------------------------------------------------------------------
+
+bench: ## measure collectives, the training step and overheads
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings
+	@$(BUILD)/shardlings bench
+
+sources = $(shell git ls-files '*.cpp' '*.hpp')
+lint: ## format, tidy, shellcheck, includes
+	@lib/scripts/setup.sh build lint
+	@lib/scripts/lint.sh $(BUILD) "$(flags)"
+
+format: ## format the sources in place
+	clang-format -i $(sources)
+
+clean: ## remove build/
+	rm -rf build
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,14 @@
+// 02.5 Recomputation (Chen et al. 2016, "Training deep nets with sublinear memory cost").
+#pragma once
+
+#include "lib/machine/nn/module.hpp"
+
+namespace training {
+
+using namespace shardlings;
+
+/// A module that computes what `inner` computes but saves only its input x: backward runs inner's forward
+/// again.
+std::unique_ptr<Module> make_recomputed(std::unique_ptr<Module> inner);
+
+}  // namespace training

@@ -1,0 +1,120 @@
+// Comm: point-to-point messages between devices. The only place that speaks MPI.
+//
+// Collectives are not here: lesson 03 writes them by hand over these calls.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/machine/base/dtype.hpp"
+#include "lib/machine/device/device.hpp"
+
+namespace shardlings {
+
+/// The dtype that messages of T carry.
+template <class T>
+constexpr DType dtype_of()
+{
+    if constexpr (std::is_same_v<T, double>)
+        return DType::fp64;
+    else if constexpr (std::is_same_v<T, float>)
+        return DType::fp32;
+    else if constexpr (std::is_same_v<T, std::int32_t>)
+        return DType::i32;
+    else if constexpr (std::is_same_v<T, std::int64_t>)
+        return DType::i64;
+    else {
+        static_assert(sizeof(T) == 1, "messages hold double, float, int32, int64 or bytes");
+        return DType::byte;
+    }
+}
+
+template <class T>
+ConstBuffer buffer_of(std::span<const T> values)
+{
+    return {reinterpret_cast<const std::byte*>(values.data()), static_cast<std::int64_t>(values.size()),
+            dtype_of<T>()};
+}
+
+template <class T>
+Buffer buffer_of(std::span<T> values)
+{
+    return {reinterpret_cast<std::byte*>(values.data()), static_cast<std::int64_t>(values.size()),
+            dtype_of<T>()};
+}
+
+/// A message under way. wait() must be called before it is destroyed: a request that is forgotten ends the
+/// job with the line that started it.
+class Request {
+  public:
+    Request() = default;
+    Request(Request&&) noexcept;
+    Request& operator=(Request&&) noexcept;
+    ~Request();
+
+    /// Returns when the buffer may be used again (send) or holds the message (receive). In virtual time the
+    /// device idles until then. Does nothing on a request that holds no message.
+    void wait();
+    bool pending() const { return state_ != nullptr; }
+
+  private:
+    friend class Comm;
+    struct State;
+    explicit Request(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// A group of p devices that send each other messages. Move-only; owns its MPI communicator, a duplicate of
+/// nobody's.
+///
+/// Every message carries its dtype, its length and its arrival in virtual time; one that is not what the
+/// receiver asked for is an Error naming both. Messages between two ranks with one tag arrive in the order
+/// they were sent. Sending to oneself is allowed with isend/irecv or sendrecv only.
+class Comm {
+  public:
+    /// All ranks of the job. Needs a live MpiSession; the device must outlive the Comm.
+    static Comm world(Device& device);
+    Comm(Comm&&) noexcept;
+    Comm& operator=(Comm&&) noexcept;
+    ~Comm();
+
+    int rank() const;
+    int size() const;
+    /// The rank in the world of this group's `rank`.
+    int world_rank(int rank) const;
+    Device& device() const;
+
+    /// Blocks until the buffer may be used again; the clock moves to when the link has carried the message.
+    void send(ConstBuffer values, int to, int tag = 0);
+    /// Blocks until the message is there; the clock moves to its arrival.
+    void recv(Buffer values, int from, int tag = 0);
+    /// Sends and receives at once, so that a ring of ranks that all call it does not deadlock.
+    /// The two buffers must not overlap.
+    void sendrecv(ConstBuffer out, int to, Buffer in, int from, int tag = 0);
+
+    /// Start a message and return; the buffer must not be touched (isend: written) until the request is
+    /// waited for.
+    [[nodiscard]] Request isend(ConstBuffer values, int to, int tag = 0,
+                                std::source_location where = std::source_location::current());
+    [[nodiscard]] Request irecv(Buffer values, int from, int tag = 0,
+                                std::source_location where = std::source_location::current());
+
+    /// Groups of the ranks that pass the same color, ordered by key, then by rank. Every rank must call it.
+    Comm split(int color, int key) const;
+    /// Returns when every rank has called it. Costs no virtual time and is not counted as traffic.
+    void barrier() const;
+
+    /// Messages and payload bytes that this group's calls have sent from here.
+    const Traffic& traffic() const;
+
+  private:
+    struct State;
+    explicit Comm(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace shardlings

@@ -1,0 +1,65 @@
+#include "lib/machine/comm/session.hpp"
+
+#include <fcntl.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "lib/machine/base/error.hpp"
+
+namespace shardlings {
+
+namespace {
+
+/// True for one rank of the job: the first that creates the file. Without a run folder every rank is first.
+bool first_to_fail()
+{
+    const char* folder = std::getenv("SHARDLINGS_RUN_DIR");
+    if (folder == nullptr) return true;
+    const int file = open((std::string(folder) + "/failed").c_str(), O_CREAT | O_EXCL | O_WRONLY, 0600);
+    if (file >= 0) close(file);
+    return file >= 0 || errno != EEXIST;
+}
+
+int end_job(const char* message)
+{
+    if (first_to_fail()) {
+        fmt::print(stderr, "{}\n", message);
+        std::fflush(stderr);
+    } else {
+        usleep(
+            1'000'000);  // let the message of the first out; its MPI_Abort normally ends this rank meanwhile
+    }
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    return 1;
+}
+
+}  // namespace
+
+MpiSession::MpiSession(int& argc, char**& argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+}
+
+MpiSession::~MpiSession()
+{
+    MPI_Finalize();
+}
+
+int run_rank(int argc, char** argv, const std::function<int(MpiSession&)>& body)
+{
+    MpiSession session(argc, argv);
+    try {
+        return body(session);
+    } catch (const std::exception& error) {
+        return end_job(error.what());
+    }
+}
+
+}  // namespace shardlings

@@ -1,0 +1,149 @@
+#include "lib/machine/device/device.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "lib/machine/base/units.hpp"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+namespace shardlings {
+
+namespace {
+
+constexpr std::align_val_t alignment{64};
+constexpr int poison_byte = 0xff;  // a NaN in every floating-point type
+
+constexpr std::array<std::string_view, category_count> category_names{
+    "parameters", "gradients", "optimizer states", "activations", "communication buffers", "workspace"};
+
+}  // namespace
+
+std::string_view name_of(Category category)
+{
+    return category_names.at(static_cast<std::size_t>(category));
+}
+
+Allocation::Allocation(Allocation&& other) noexcept
+    : device_(std::exchange(other.device_, nullptr)),
+      data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      category_(other.category_)
+{
+}
+
+Allocation& Allocation::operator=(Allocation&& other) noexcept
+{
+    Allocation old(std::move(*this));
+    device_ = std::exchange(other.device_, nullptr);
+    data_ = std::exchange(other.data_, nullptr);
+    bytes_ = std::exchange(other.bytes_, 0);
+    category_ = other.category_;
+    return *this;
+}
+
+Allocation::~Allocation()
+{
+    if (device_ != nullptr) device_->release(*this);
+}
+
+void Traffic::add(int peer, std::uint64_t bytes, bool crosses_nodes)
+{
+    const auto add_to = [bytes](Count& count) {
+        ++count.messages;
+        count.bytes += bytes;
+    };
+    add_to(total);
+    add_to(to[peer]);
+    if (crosses_nodes) add_to(inter_node);
+}
+
+Device::Device(const DeviceOptions& options) : options_(options)
+{
+#ifdef __GLIBC__
+    // Tensors come and go thousands of times a second; without this each large one is mapped and faulted in
+    // anew.
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
+Device::~Device()
+{
+    assert(memory_.current == 0 && "an Allocation outlives its Device");
+}
+
+Allocation Device::allocate(std::size_t bytes, Category category)
+{
+    if (bytes > available()) throw DeviceOutOfMemory(out_of_memory_message(bytes, category));
+    std::byte* data = nullptr;
+    try {
+        data = static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), alignment));
+    } catch (const std::bad_alloc&) {
+        throw DeviceOutOfMemory(
+            fmt::format("rank {}: this machine has no {} left for a simulated device: use a smaller model, "
+                        "batch or number of ranks",
+                        options_.rank, format_bytes(bytes)));
+    }
+    if (options_.poison) std::memset(data, poison_byte, bytes);
+    count(category, static_cast<std::int64_t>(bytes));
+    return Allocation(*this, data, bytes, category);
+}
+
+void Device::release(const Allocation& allocation) noexcept
+{
+    if (options_.poison) std::memset(allocation.data_, poison_byte, allocation.bytes_);
+    ::operator delete(allocation.data_, alignment);
+    count(allocation.category_, -static_cast<std::int64_t>(allocation.bytes_));
+}
+
+void Device::count(Category category, std::int64_t change)
+{
+    auto& by = memory_.current_by[static_cast<std::size_t>(category)];
+    by += static_cast<std::uint64_t>(change);
+    memory_.current += static_cast<std::uint64_t>(change);
+    auto& peak_by = memory_.peak_by[static_cast<std::size_t>(category)];
+    peak_by = std::max(peak_by, by);
+    memory_.peak = std::max(memory_.peak, memory_.current);
+    if (options_.record) memory_samples_.push_back({clock_.now(), category, by});
+}
+
+void Device::reset_peaks()
+{
+    memory_.peak_by = memory_.current_by;
+    memory_.peak = memory_.current;
+}
+
+void Device::compute(double flops)
+{
+    flops_ += flops;
+    clock_.advance(flops / options_.topology.flops);
+}
+
+void Device::record(Event event)
+{
+    if (options_.record) events_.push_back(std::move(event));
+}
+
+std::string Device::out_of_memory_message(std::size_t bytes, Category category) const
+{
+    std::string text = fmt::format(
+        "rank {}: device out of memory: {} more for {} do not fit, {} of the budget of {} are in use:\n",
+        options_.rank, format_bytes(bytes), name_of(category), format_bytes(memory_.current),
+        format_bytes(options_.budget));
+    for (int i = 0; i < category_count; ++i) {
+        const auto used = static_cast<Category>(i);
+        if (memory_.current_of(used) > 0)
+            text += fmt::format("  {:<22}{:>12}\n", name_of(used), format_bytes(memory_.current_of(used)));
+    }
+    return text +
+           "Make the model, the batch or the sequence smaller, spread it over more devices, or raise "
+           "--memory-budget.";
+}
+
+}  // namespace shardlings

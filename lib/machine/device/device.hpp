@@ -1,0 +1,145 @@
+// Device: the simulated GPU of one rank. It owns a memory budget, a clock, and the record of what happened.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/machine/base/error.hpp"
+#include "lib/machine/device/clock.hpp"
+#include "lib/machine/device/event.hpp"
+#include "lib/machine/device/topology.hpp"
+
+namespace shardlings {
+
+class Device;
+
+std::string_view name_of(Category category);
+
+/// An allocation did not fit the budget. what() names the rank, the request, the budget and the breakdown.
+struct DeviceOutOfMemory : Error {
+    using Error::Error;
+};
+
+/// Move-only owner of device memory; gives it back when destroyed. Must not outlive its Device.
+class Allocation {
+  public:
+    Allocation() = default;
+    Allocation(Allocation&& other) noexcept;
+    Allocation& operator=(Allocation&& other) noexcept;
+    ~Allocation();
+
+    std::byte* data() const { return data_; }
+    std::size_t bytes() const { return bytes_; }
+    Category category() const { return category_; }
+    Device& device() const { return *device_; }
+
+  private:
+    friend class Device;
+    Allocation(Device& device, std::byte* data, std::size_t bytes, Category category)
+        : device_(&device), data_(data), bytes_(bytes), category_(category)
+    {
+    }
+
+    Device* device_ = nullptr;
+    std::byte* data_ = nullptr;
+    std::size_t bytes_ = 0;
+    Category category_ = Category::workspace;
+};
+
+/// Bytes in use, now and at most so far. Every category has its own peak; `peak` is that of the sum.
+struct MemoryUse {
+    std::array<std::uint64_t, category_count> current_by{};
+    std::array<std::uint64_t, category_count> peak_by{};
+    std::uint64_t current = 0;
+    std::uint64_t peak = 0;
+
+    std::uint64_t current_of(Category category) const
+    {
+        return current_by[static_cast<std::size_t>(category)];
+    }
+    std::uint64_t peak_of(Category category) const { return peak_by[static_cast<std::size_t>(category)]; }
+};
+
+/// Messages and payload bytes sent, in all and by the peer's world rank.
+struct Traffic {
+    struct Count {
+        std::uint64_t messages = 0;
+        std::uint64_t bytes = 0;
+    };
+    Count total;
+    Count inter_node;
+    std::map<int, Count> to;
+
+    void add(int peer, std::uint64_t bytes, bool crosses_nodes);
+};
+
+struct DeviceOptions {
+    int rank = 0;
+    std::uint64_t budget = std::numeric_limits<std::uint64_t>::max();  // bytes
+    Topology topology;
+    bool record = false;  // keep events and memory samples for the trace
+    bool poison = false;  // fill new memory with NaN and freed memory too, so that stale reads show
+};
+
+class Device {
+  public:
+    explicit Device(const DeviceOptions& options);
+    ~Device();
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    int rank() const { return options_.rank; }
+    const Topology& topology() const { return options_.topology; }
+    std::uint64_t budget() const { return options_.budget; }
+
+    /// `bytes` of memory, aligned to 64, contents unspecified. DeviceOutOfMemory when the budget does not
+    /// allow it.
+    Allocation allocate(std::size_t bytes, Category category);
+
+    /// Bytes that can still be allocated.
+    std::uint64_t available() const { return options_.budget - memory_.current; }
+    const MemoryUse& memory() const { return memory_; }
+    /// Forgets the peaks: from now on they are those of what follows.
+    void reset_peaks();
+
+    Clock& clock() { return clock_; }
+    const Clock& clock() const { return clock_; }
+    /// Charges the clock with `flops` floating-point operations.
+    void compute(double flops);
+    /// All operations charged so far.
+    double flops() const { return flops_; }
+
+    /// When this device's link (inside the node, or out of it) is free to carry the next message.
+    double& egress_free(bool crosses_nodes) { return egress_free_[crosses_nodes ? 1 : 0]; }
+
+    Traffic& traffic() { return traffic_; }
+    const Traffic& traffic() const { return traffic_; }
+
+    bool recording() const { return options_.record; }
+    void record(Event event);
+    const std::vector<Event>& events() const { return events_; }
+    const std::vector<MemorySample>& memory_samples() const { return memory_samples_; }
+
+  private:
+    friend class Allocation;
+    void release(const Allocation& allocation) noexcept;
+    void count(Category category, std::int64_t change);
+    std::string out_of_memory_message(std::size_t bytes, Category category) const;
+
+    DeviceOptions options_;
+    MemoryUse memory_;
+    Clock clock_;
+    double flops_ = 0.0;
+    std::array<double, 2> egress_free_{};
+    Traffic traffic_;
+    std::vector<Event> events_;
+    std::vector<MemorySample> memory_samples_;
+};
+
+}  // namespace shardlings

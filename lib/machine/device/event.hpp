@@ -1,0 +1,40 @@
+// What happened on a device, when, in virtual time: what the trace draws.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace shardlings {
+
+/// What device memory is used for. DeviceOutOfMemory and the reports break it down by these.
+enum class Category : std::uint8_t {
+    parameters,
+    gradients,
+    optimizer_states,
+    activations,
+    communication,
+    workspace,
+};
+inline constexpr int category_count = 6;
+
+/// A span of virtual time. `bytes` and `peer` are for messages, `flops` for compute; -1 and 0 where they do
+/// not apply.
+struct Event {
+    std::string name;    // "forward h.0", "send", ...
+    std::string kind;    // "compute", "send", "receive", "step"
+    double begin = 0.0;  // seconds
+    double end = 0.0;    // seconds
+    double flops = 0.0;
+    std::uint64_t bytes = 0;
+    int peer = -1;  // rank in the world
+    int micro_batch = -1;
+};
+
+/// The bytes of one category from `time` on.
+struct MemorySample {
+    double time;
+    Category category;
+    std::uint64_t bytes;
+};
+
+}  // namespace shardlings

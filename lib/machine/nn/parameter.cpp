@@ -1,0 +1,77 @@
+#include "lib/machine/nn/parameter.hpp"
+
+#include <array>
+#include <utility>
+
+#include "lib/machine/tensor/arithmetic.hpp"
+#include "lib/machine/tensor/random.hpp"
+
+namespace shardlings {
+
+void Slice::for_each_run(const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& run) const
+{
+    const std::int64_t count = shape.empty() ? 1 : shape.back();
+    const std::int64_t rows = count == 0 ? 0 : elements_of(shape) / count;
+    for (std::int64_t row = 0; row < rows; ++row) {
+        std::int64_t rest = row;
+        std::int64_t global_index = shape.empty() ? 0 : offset.back();
+        std::int64_t stride = shape.empty() ? 1 : global.back();
+        for (std::size_t d = shape.size(); d-- > 1;) {
+            global_index += (offset[d - 1] + rest % shape[d - 1]) * stride;
+            rest /= shape[d - 1];
+            stride *= global[d - 1];
+        }
+        run(row * count, global_index, count);
+    }
+}
+
+void initialise(Parameter& parameter, std::uint64_t seed)
+{
+    const Initialisation& start = parameter.initialisation;
+    std::vector<double> values(static_cast<std::size_t>(parameter.elements()), start.constant);
+    if (start.standard_deviation > 0.0) {
+        const RandomStream stream(seed, parameter.name);
+        parameter.slice.for_each_run([&](std::int64_t local, std::int64_t global, std::int64_t count) {
+            std::array<double, 4> normals{};
+            for (std::int64_t i = 0; i < count; ++i) {
+                const auto index = static_cast<std::uint64_t>(global + i);
+                if (i == 0 || index % 4 == 0) normals = stream.four_normals(index / 4);
+                values[static_cast<std::size_t>(local + i)] += start.standard_deviation * normals[index % 4];
+            }
+        });
+    }
+    from_doubles(values, parameter.value);
+}
+
+void merge_second_gradient(Parameter& parameter)
+{
+    if (parameter.second_gradient.empty()) return;
+    add(parameter.second_gradient, parameter.gradient);
+    parameter.second_gradient = Tensor();
+}
+
+FlatLayout make_flat_layout(std::span<Parameter* const> parameters, std::int64_t degree)
+{
+    FlatLayout layout;
+    for (Parameter* parameter : parameters) {
+        layout.entries.push_back({parameter, layout.elements});
+        layout.elements += parameter->elements();
+    }
+    layout.padded = (layout.elements + degree - 1) / degree * degree;
+    return layout;
+}
+
+FlatParameters::FlatParameters(Device& device, FlatLayout layout, DType dtype)
+    : layout_(std::move(layout)),
+      values_(device, {layout_.padded}, dtype, Category::parameters),
+      gradients_(device, {layout_.padded}, dtype, Category::gradients)
+{
+    values_.fill_zero();
+    gradients_.fill_zero();
+    for (const FlatEntry& entry : layout_.entries) {
+        entry.parameter->value = values_.view(entry.offset, entry.parameter->slice.shape);
+        entry.parameter->gradient = gradients_.view(entry.offset, entry.parameter->slice.shape);
+    }
+}
+
+}  // namespace shardlings
