@@ -1,6 +1,7 @@
 # Shardlings. `make help` lists the targets. Everything is built under build/.
 #
 #   make MPI=mpich …                       with MPICH instead of OpenMPI
+#   make V=1 …                            to see the commands
 #   make SANITIZE=address,undefined …      with sanitizers
 #   make MINE="01 02" …                    with exercises/01_* and 02_* linked in place of those solutions
 
@@ -15,6 +16,8 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 comma := ,
 variant := $(if $(filter mpich,$(MPI)),-mpich)$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 BUILD := build$(if $(variant),/variant$(variant))
+V ?=
+quiet := $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
 .DELETE_ON_ERROR:
@@ -83,15 +86,18 @@ build: $(BUILD)/shardlings ## build the program alone
 
 $(BUILD)/obj/exercises/%.o: exercises/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) $(flags) $(exercise_flags) -c -o $@ $< 2>$(@:.o=.err) || { cat $(@:.o=.err) >&2; exit 1; }
+	@echo "  compile $<"
+	$(quiet)$(CXX) $(flags) $(exercise_flags) -c -o $@ $< 2>$(@:.o=.err) || { cat $(@:.o=.err) >&2; exit 1; }
 
 $(BUILD)/obj/wrong/%.o: $(BUILD)/wrong/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) $(flags) $(exercise_flags) -c -o $@ $<
+	@echo "  compile $<"
+	$(quiet)$(CXX) $(flags) $(exercise_flags) -c -o $@ $<
 
 $(BUILD)/obj/%.o: %.cpp
 	@mkdir -p $(@D)
-	$(CXX) $(flags) -c -o $@ $<
+	@echo "  compile $<"
+	$(quiet)$(CXX) $(flags) -c -o $@ $<
 
 # Changes only when MINE does, so that the program is linked anew then.
 $(BUILD)/mine: always
@@ -100,7 +106,8 @@ $(BUILD)/mine: always
 .PHONY: always
 
 $(BUILD)/shardlings: $(stack_objects) $(tool_objects) $(machine_objects) $(BUILD)/mine
-	$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(libraries)
+	@echo "  link    $@"
+	$(quiet)$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(libraries)
 
 # --- tests ------------------------------------------------------------------------------------------------------
 
@@ -114,7 +121,8 @@ $(BUILD)/tests/$1/test: $(call object,$(filter-out %/driver.cpp,$(wildcard tests
 		$(foreach l,$(call up_to,$1),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o)) \
 		$(machine_objects) $(catch_main)
 	@mkdir -p $$(@D)
-	$(CXX) $(sanitizer) -o $$@ $$(filter %.o,$$^) $(catch_libraries) $(libraries)
+	@echo "  link    $$@"
+	$(quiet)$(CXX) $(sanitizer) -o $$@ $$(filter %.o,$$^) $(catch_libraries) $(libraries)
 judges += $(BUILD)/tests/$1/test
 endef
 
@@ -124,7 +132,8 @@ define driver_rule
 $4: $3 $(BUILD)/obj/tests/$1/driver.o $(driver_objects) $(machine_objects) \
 		$(filter-out $(BUILD)/obj/solutions/$1/$2.o,$(foreach l,$(call up_to,$1),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o)))
 	@mkdir -p $$(@D)
-	$(CXX) $(sanitizer) -o $$@ $$(filter %.o,$$^) $(libraries)
+	@echo "  link    $$@"
+	$(quiet)$(CXX) $(sanitizer) -o $$@ $$(filter %.o,$$^) $(libraries)
 endef
 
 $(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),$(eval $(call judge_rules,$l))))
@@ -141,7 +150,8 @@ lib_tests := $(basename $(notdir $(filter-out %/catch_main.cpp,$(wildcard tests/
 $(BUILD)/tests/lib/test: $(patsubst %,$(BUILD)/obj/tests/lib/%.o,$(lib_tests)) $(solution_objects) $(judge_objects) \
 		$(filter-out $(BUILD)/obj/lib/tools/cli/main.o $(judge_objects),$(tool_objects)) $(machine_objects) $(catch_main)
 	@mkdir -p $(@D)
-	$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(catch_libraries) $(libraries)
+	@echo "  link    $@"
+	$(quiet)$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(catch_libraries) $(libraries)
 
 solution_drivers := $(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),$(BUILD)/drivers/solution/$l/all))
 all: $(BUILD)/shardlings $(judges) $(solution_drivers) $(if $(lib_tests),$(BUILD)/tests/lib/test) ## build everything
