@@ -9,6 +9,7 @@
 #include <exception>
 #include <string>
 
+#include "lib/machine/base/crash.hpp"
 #include "lib/machine/base/error.hpp"
 
 namespace shardlings {
@@ -55,6 +56,7 @@ MpiSession::~MpiSession()
 int run_rank(int argc, char** argv, const std::function<int(MpiSession&)>& body)
 {
     MpiSession session(argc, argv);
+    report_crashes();
     try {
         return body(session);
     } catch (const std::exception& error) {

@@ -1,0 +1,138 @@
+#include "lib/tools/grade/judge.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "lib/tools/grade/protocol.hpp"
+#include "lib/tools/launch/launch.hpp"
+
+namespace grade {
+
+namespace {
+
+constexpr std::size_t diagnosis_lines = 12;
+
+json describe(const CaseInput& one)
+{
+    Topology topology = one.topology;
+    if (topology.devices() < static_cast<int>(one.ranks.size()))
+        topology.devices_per_node = static_cast<int>(one.ranks.size());
+    return {{"operation", one.operation},
+            {"ranks", one.ranks},
+            {"budget", one.budget},
+            {"nodes", topology.nodes},
+            {"devices_per_node", topology.devices_per_node},
+            {"intra", {topology.intra.latency, topology.intra.bandwidth}},
+            {"inter", {topology.inter.latency, topology.inter.bandwidth}},
+            {"flops", topology.flops}};
+}
+
+std::string driver_program(const std::string& file)
+{
+    const char* folder = std::getenv("SHARDLINGS_DRIVERS");
+    check(folder != nullptr,
+          "SHARDLINGS_DRIVERS is not set: run these tests with make solution-NN or exercise-NN");
+    for (const std::string& name : {file, std::string("all")}) {
+        const std::string path = std::string(folder) + "/" + name;
+        if (std::filesystem::exists(path)) return path;
+    }
+    throw Error(fmt::format("there is no driver for {} in {}: it did not compile", file, folder));
+}
+
+RankResult read_result(const std::string& path)
+{
+    RankResult result;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return result;
+    const json stored = json::from_cbor(file, true, false);
+    if (stored.is_discarded() || !stored.is_object()) return result;
+    result.finished = true;
+    result.error = stored.value("error", "");
+    result.not_implemented = stored.value("not_implemented", false);
+    result.out_of_memory = stored.value("out_of_memory", false);
+    result.outputs = stored.value("outputs", json::object());
+    result.measured = stored.value("measured", json::object());
+    return result;
+}
+
+/// The last lines of what the driver printed, where its diagnosis stands.
+std::string last_lines(const std::string& output)
+{
+    std::size_t begin = output.size();
+    for (std::size_t lines = 0; begin > 0 && lines <= diagnosis_lines; --begin)
+        if (output[begin - 1] == '\n' && begin != output.size() && ++lines > diagnosis_lines) break;
+    return output.substr(begin);
+}
+
+std::string what_happened(const CaseResult& result, const ProcessResult& process, double limit)
+{
+    for (const RankResult& rank : result.ranks)
+        if (!rank.error.empty()) return rank.error;
+    const bool all =
+        std::all_of(result.ranks.begin(), result.ranks.end(), [](const auto& r) { return r.finished; });
+    if (all) return "";
+    if (process.timed_out)
+        return fmt::format(
+            "stopped after {:.0f} s: does a rank wait for a message that nobody sends, or a loop not end?",
+            limit);
+    return last_lines(process.output);
+}
+
+/// Runs the cases from `first` on; returns the index of the first that is not done.
+std::size_t launch(const std::string& program, const std::string& folder, const std::vector<CaseInput>& cases,
+                   std::size_t first, double limit, std::vector<CaseResult>& results)
+{
+    const int ranks = static_cast<int>(cases[first].ranks.size());
+    const ProcessResult process = run_captured(
+        mpirun_command(ranks, {program, folder, std::to_string(first)}), mpirun_environment(), limit);
+    for (std::size_t i = first; i < cases.size(); ++i) {
+        CaseResult& result = results[i];
+        result.ranks.clear();
+        for (int rank = 0; rank < ranks; ++rank)
+            result.ranks.push_back(read_result(result_file(folder, i, rank)));
+        result.failure = what_happened(result, process, limit);
+        const bool complete =
+            std::all_of(result.ranks.begin(), result.ranks.end(), [](const auto& r) { return r.finished; });
+        if (!complete || (ranks > 1 && !result.failure.empty())) return i + 1;
+    }
+    return cases.size();
+}
+
+}  // namespace
+
+CaseInput one_rank(std::string operation, json inputs)
+{
+    CaseInput one;
+    one.operation = std::move(operation);
+    one.ranks.push_back(std::move(inputs));
+    return one;
+}
+
+std::vector<CaseResult> run_cases(const std::string& file, const std::vector<CaseInput>& cases, double limit)
+{
+    const std::string program = driver_program(file);
+    std::vector<CaseResult> results(cases.size());
+    // One launch for each number of ranks that occurs.
+    std::map<std::size_t, std::vector<std::size_t>> by_ranks;
+    for (std::size_t i = 0; i < cases.size(); ++i) by_ranks[cases[i].ranks.size()].push_back(i);
+    for (const auto& [ranks, indices] : by_ranks) {
+        std::vector<CaseInput> group;
+        for (const std::size_t i : indices) group.push_back(cases[i]);
+        json descriptions = json::array();
+        for (const CaseInput& one : group) descriptions.push_back(describe(one));
+        const TemporaryFolder folder;
+        const std::vector<std::uint8_t> bytes = json::to_cbor(descriptions);
+        std::ofstream(folder.path() + "/" + cases_file, std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+        std::vector<CaseResult> group_results(group.size());
+        for (std::size_t next = 0; next < group.size();)
+            next = launch(program, folder.path(), group, next, limit, group_results);
+        for (std::size_t i = 0; i < indices.size(); ++i) results[indices[i]] = std::move(group_results[i]);
+    }
+    return results;
+}
+
+}  // namespace grade

@@ -1,0 +1,15 @@
+// The files through which a judge and a driver talk.
+#pragma once
+
+#include <string>
+
+namespace grade {
+
+inline constexpr const char* cases_file = "cases.cbor";
+
+inline std::string result_file(const std::string& folder, std::size_t index, int rank)
+{
+    return folder + "/result." + std::to_string(index) + "." + std::to_string(rank) + ".cbor";
+}
+
+}  // namespace grade

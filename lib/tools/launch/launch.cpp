@@ -1,0 +1,172 @@
+#include "lib/tools/launch/launch.hpp"
+
+#include <fcntl.h>
+#include <mpi.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "lib/machine/base/error.hpp"
+
+namespace shardlings {
+
+namespace {
+
+constexpr std::size_t kept_output = 256 * 1024;
+constexpr int could_not_start = 127;
+
+/// Forks; in the child, its own process group when `own_group`, output to `output` unless it is −1, then
+/// exec.
+pid_t start(const Command& command, const Environment& environment, int output, bool own_group)
+{
+    std::vector<char*> arguments;
+    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    const pid_t child = fork();
+    check(child >= 0, "cannot start {}: {}", command.front(), std::strerror(errno));
+    if (child > 0) return child;
+    if (own_group) setpgid(0, 0);
+    if (output >= 0) {
+        dup2(output, STDOUT_FILENO);
+        dup2(output, STDERR_FILENO);
+        const int nothing = open("/dev/null", O_RDONLY);
+        dup2(nothing, STDIN_FILENO);
+    }
+    for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+    execvp(arguments.front(), arguments.data());
+    _exit(could_not_start);
+}
+
+void keep_end(std::string& text)
+{
+    if (text.size() > 2 * kept_output) text.erase(0, text.size() - kept_output);
+}
+
+/// Reads `pipe` until it closes, the child ends, or the time is up. True when it was the time.
+bool read_until_end(int pipe, pid_t child, double limit, std::string& output)
+{
+    using Seconds = std::chrono::duration<double>;
+    const auto begin = std::chrono::steady_clock::now();
+    std::array<char, 65536> block{};
+    while (true) {
+        const double left = limit - Seconds(std::chrono::steady_clock::now() - begin).count();
+        if (left <= 0.0) return true;
+        pollfd waiting{pipe, POLLIN, 0};
+        const int ready = poll(&waiting, 1, static_cast<int>(std::min(left, 0.1) * 1000.0) + 1);
+        if (ready > 0) {
+            const ssize_t count = read(pipe, block.data(), block.size());
+            if (count <= 0) return false;
+            output.append(block.data(), static_cast<std::size_t>(count));
+            keep_end(output);
+        } else {
+            siginfo_t info{};
+            if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                info.si_pid == child)
+                return false;  // ended, though something it started still holds the pipe
+        }
+    }
+}
+
+volatile std::sig_atomic_t foreground_child = 0;
+
+void pass_on(int signal)
+{
+    if (foreground_child > 0) kill(static_cast<pid_t>(foreground_child), signal);
+}
+
+}  // namespace
+
+Command mpirun_command(int ranks, const Command& program)
+{
+#ifdef OPEN_MPI
+    Command command{"mpirun.openmpi",  "-q",        "-np", std::to_string(ranks),
+                    "--oversubscribe", "--bind-to", "none"};
+    if (std::system("command -v mpirun.openmpi >/dev/null 2>&1") != 0) command[0] = "mpirun";
+    for (const auto& [name, value] : Environment{{"mpi_yield_when_idle", "1"},
+                                                 {"pml", "ob1"},
+                                                 {"btl", "self,vader"},
+                                                 {"btl_vader_single_copy_mechanism", "none"}})
+        command.insert(command.end(), {"--mca", name, value});
+#else
+    Command command{"mpiexec.mpich", "-np", std::to_string(ranks)};
+    if (std::system("command -v mpiexec.mpich >/dev/null 2>&1") != 0) command[0] = "mpiexec";
+#endif
+    command.insert(command.end(), program.begin(), program.end());
+    return command;
+}
+
+Environment mpirun_environment()
+{
+    Environment environment{{"OPENBLAS_NUM_THREADS", "1"}, {"PMIX_MCA_gds", "hash"}};
+    if (geteuid() == 0)  // OpenMPI refuses root otherwise; in a container there is often nobody else
+        environment.insert(environment.end(),
+                           {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}});
+    return environment;
+}
+
+ProcessResult run_captured(const Command& command, const Environment& environment, double limit)
+{
+    std::array<int, 2> ends{};
+    check(pipe2(ends.data(), O_CLOEXEC) == 0, "cannot make a pipe: {}", std::strerror(errno));
+    const pid_t child = start(command, environment, ends[1], true);
+    close(ends[1]);
+    ProcessResult result;
+    result.timed_out = read_until_end(ends[0], child, limit, result.output);
+    close(ends[0]);
+    if (result.timed_out) {
+        kill(-child, SIGTERM);  // mpirun passes it on to ranks that are in groups of their own
+        usleep(300'000);
+    }
+    int status = 0;
+    if (result.timed_out && waitpid(child, &status, WNOHANG) == 0) {
+        kill(-child, SIGKILL);
+        waitpid(child, &status, 0);
+    } else if (!result.timed_out) {
+        waitpid(child, &status, 0);
+        kill(-child, SIGKILL);
+    }
+    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    check(result.exit_code != could_not_start, "cannot start {}: is it installed? {}", command.front(),
+          result.output);
+    return result;
+}
+
+int run_foreground(const Command& command, const Environment& environment)
+{
+    const pid_t child = start(command, environment, -1, false);
+    foreground_child = child;
+    std::signal(SIGINT, pass_on);
+    std::signal(SIGTERM, pass_on);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGTERM, SIG_DFL);
+    if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
+    check(WEXITSTATUS(status) != could_not_start, "cannot start {}: is it installed?", command.front());
+    return WEXITSTATUS(status);
+}
+
+TemporaryFolder::TemporaryFolder()
+{
+    path_ = (std::filesystem::temp_directory_path() / "shardlings-XXXXXX").string();
+    check(mkdtemp(path_.data()) != nullptr, "cannot make a folder in {}: {}",
+          std::filesystem::temp_directory_path().string(), std::strerror(errno));
+}
+
+TemporaryFolder::~TemporaryFolder()
+{
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace shardlings

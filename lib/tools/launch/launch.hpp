@@ -1,0 +1,46 @@
+// Starting processes: with a time limit, their output caught, nothing left behind.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shardlings {
+
+using Command = std::vector<std::string>;
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/// mpirun with the flags that suit many ranks on few cores, for the MPI that this program was built with.
+Command mpirun_command(int ranks, const Command& program);
+/// What ranks need in their environment: one BLAS thread each, a fast start.
+Environment mpirun_environment();
+
+struct ProcessResult {
+    int exit_code = 0;       // of a process that exited
+    int signal = 0;          // that ended it, or 0
+    bool timed_out = false;  // stopped at the limit
+    std::string output;      // standard output and error together, when caught: the last 256 KiB
+};
+
+/// Runs `command` until it ends or `limit` seconds have passed; then it and all processes of its group are
+/// killed. Error when it cannot be started.
+ProcessResult run_captured(const Command& command, const Environment& environment, double limit);
+
+/// Runs `command` with this process's own input and output, passing on SIGINT and SIGTERM. Returns its exit
+/// code, 128 + the signal when one ended it.
+int run_foreground(const Command& command, const Environment& environment);
+
+/// A folder that is removed with everything in it when its owner goes.
+class TemporaryFolder {
+  public:
+    TemporaryFolder();
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+}  // namespace shardlings
