@@ -154,13 +154,19 @@ $(BUILD)/tests/lib/test: $(patsubst %,$(BUILD)/obj/tests/lib/%.o,$(lib_tests)) $
 	$(quiet)$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(catch_libraries) $(libraries)
 
 solution_drivers := $(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),$(BUILD)/drivers/solution/$l/all))
-all: $(BUILD)/shardlings $(judges) $(solution_drivers) $(if $(lib_tests),$(BUILD)/tests/lib/test) ## build everything
+demos := $(patsubst lessons/%.cpp,$(BUILD)/lessons/%,$(wildcard lessons/*/demo.cpp))
+all: $(BUILD)/shardlings $(demos) $(judges) $(solution_drivers) $(if $(lib_tests),$(BUILD)/tests/lib/test) ## build everything
 
 # --- the course -------------------------------------------------------------------------------------------------
 
 lesson-%: ## run lesson NN's demo
-	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings
-	@lessons/$(call lesson_of,$*)/demo.sh $(BUILD)/shardlings
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(patsubst lessons/%.cpp,$(BUILD)/lessons/%,$(wildcard lessons/$(call lesson_of,$*)/demo.cpp))
+	@lessons/$(call lesson_of,$*)/demo.sh $(BUILD)
+
+$(BUILD)/lessons/%: $(BUILD)/obj/lessons/%.o $(stack_objects) $(machine_objects) $(BUILD)/mine
+	@mkdir -p $(@D)
+	@echo "  link    $@"
+	$(quiet)$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(libraries)
 
 exercise-%: ## test your code of lesson NN (PART=01.3 for one part)
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/tests/$(call lesson_of,$*)/test
