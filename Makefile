@@ -26,7 +26,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 mpi_package := $(if $(filter mpich,$(MPI)),mpich,ompi-cxx)
 packages := $(shell pkg-config --cflags $(mpi_package) openblas 2>/dev/null)
-libraries := $(shell pkg-config --libs $(mpi_package) openblas 2>/dev/null) -lfmt -ldw
+libraries := $(shell pkg-config --libs $(mpi_package) openblas 2>/dev/null) -lfmt -lpugixml -ldw
 eigen := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I eigen3 2>/dev/null))
 catch_libraries := $(shell pkg-config --libs catch2-with-main 2>/dev/null)
 

@@ -26,6 +26,7 @@ build      libfmt-dev           fmt
 build      libcli11-dev         cli11
 build      nlohmann-json3-dev   nlohmann-json
 build      libtomlplusplus-dev  tomlplusplus
+build      libpugixml-dev       pugixml
 build      librandom123-dev     -
 build      libbackward-cpp-dev  -
 build      libdw-dev            -
@@ -37,7 +38,6 @@ lint       clang-format         clang-format
 lint       clang-tidy           llvm
 lint       shellcheck           shellcheck
 grade      bubblewrap           -
-grade      libpugixml-dev       pugixml
 '
 
 # names COLUMN: what the table has there for the chosen purposes, once each, on one line.

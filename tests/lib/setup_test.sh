@@ -162,7 +162,7 @@ rm "$work/bin/apt-get" "$work/bin/dpkg-query"
 fake brew 'exit 0'
 run
 expect "macOS: fails" exits 1
-expect "macOS: names each formula once" says "brew install gcc make git pkgconf open-mpi eigen openblas catch2 fmt cli11 nlohmann-json tomlplusplus;"
+expect "macOS: names each formula once" says "brew install gcc make git pkgconf open-mpi eigen openblas catch2 fmt cli11 nlohmann-json tomlplusplus pugixml;"
 expect "macOS: names what Homebrew lacks" says "the headers of Random123 and backward-cpp"
 expect "macOS: does not run brew" not called '^brew'
 run lint
