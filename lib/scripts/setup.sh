@@ -30,6 +30,7 @@ build      libpugixml-dev       pugixml
 build      librandom123-dev     -
 build      libbackward-cpp-dev  -
 build      libdw-dev            -
+build      python3              -
 notebooks  python3-ipykernel    jupyterlab
 notebooks  python3-nbclient     jupyterlab
 notebooks  python3-matplotlib   -
