@@ -235,8 +235,9 @@ Request Comm::isend(ConstBuffer values, int to, int tag, std::source_location wh
     request->tag = tag;
     request->where = where;
     request->stamp = state_->depart(values, to);
-    check_mpi(MPI_Isend(values.data, static_cast<int>(values.count), mpi_type(values.dtype), to, tag,
-                        state_->payload, &request->payload),
+    const auto start = state_->device->synchronous() ? MPI_Issend : MPI_Isend;
+    check_mpi(start(values.data, static_cast<int>(values.count), mpi_type(values.dtype), to, tag,
+                    state_->payload, &request->payload),
               "MPI_Isend");
     check_mpi(
         MPI_Isend(&request->stamp, stamp_bytes, MPI_BYTE, to, tag, state_->stamps, &request->stamp_request),

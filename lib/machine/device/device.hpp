@@ -85,6 +85,10 @@ struct DeviceOptions {
     Topology topology;
     bool record = false;  // keep events and memory samples for the trace
     bool poison = false;  // fill new memory with NaN and freed memory too, so that stale reads show
+    // A send ends only when the receiver has asked for the message, however short it is: a program that
+    // counts on MPI keeping short messages then stops instead of working by luck. Does not change virtual
+    // time.
+    bool synchronous = false;
 };
 
 class Device {
@@ -97,6 +101,7 @@ class Device {
     int rank() const { return options_.rank; }
     const Topology& topology() const { return options_.topology; }
     std::uint64_t budget() const { return options_.budget; }
+    bool synchronous() const { return options_.synchronous; }
 
     /// `bytes` of memory, aligned to 64, contents unspecified. DeviceOutOfMemory when the budget does not
     /// allow it.

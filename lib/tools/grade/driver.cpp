@@ -165,6 +165,7 @@ DeviceOptions device_options(const json& description, int rank)
     options.topology.inter = {description.at("inter").at(0), description.at("inter").at(1)};
     options.topology.flops = description.at("flops").get<double>();
     options.poison = true;
+    options.synchronous = true;
     return options;
 }
 

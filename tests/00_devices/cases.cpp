@@ -1,0 +1,67 @@
+#include "tests/00_devices/cases.hpp"
+
+#include <cmath>
+
+namespace devices_test {
+
+namespace {
+
+constexpr double limit_seconds = 6.0;
+constexpr std::size_t shown_cases = 3;
+
+/// A reproducible number in [0, 1).
+double random_fraction(const std::string& name)
+{
+    const double value = random_values(name, 1, DType::fp64)[0];
+    return std::abs(value) - std::floor(std::abs(value));
+}
+
+std::string verdict(const NamedCase& one, const CaseResult& result)
+{
+    if (result.failure.empty()) return join(one.check(result));
+    const bool stuck = result.failure.starts_with("stopped after");
+    return result.failure + (stuck && !one.if_stuck.empty() ? "\n" + one.if_stuck : "");
+}
+
+}  // namespace
+
+Link random_link(const std::string& name)
+{
+    return {1e-6 + 8e-6 * random_fraction(name + " alpha"), 10e9 + 80e9 * random_fraction(name + " beta")};
+}
+
+std::string on_rank(int rank, const std::string& message)
+{
+    return message.empty() ? "" : fmt::format("rank {}: {}", rank, message);
+}
+
+std::string compare_traffic(const RankResult& rank, int peer, std::uint64_t messages, std::uint64_t bytes)
+{
+    const auto sent = rank.measured.at("messages").get<std::uint64_t>();
+    const auto sent_bytes = rank.measured.at("bytes").get<std::uint64_t>();
+    if (sent != messages || sent_bytes != bytes)
+        return fmt::format("sent {} messages with {} bytes in all, expected {} with {}", sent, sent_bytes,
+                           messages, bytes);
+    for (const auto& [to, count] : rank.measured.at("to").items())
+        if (count.at(0).get<std::uint64_t>() > 0 && to != std::to_string(peer))
+            return fmt::format("sent messages to rank {}, expected all of them to go to rank {}", to, peer);
+    return "";
+}
+
+void run_and_check(const std::string& file, const std::vector<NamedCase>& cases)
+{
+    std::vector<CaseInput> inputs;
+    for (const NamedCase& one : cases) inputs.push_back(one.input);
+    const std::vector<CaseResult> results = run_cases(file, inputs, limit_seconds);
+    std::vector<std::string> messages;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const std::string message = verdict(cases[i], results[i]);
+        if (message.empty()) continue;
+        if (message.starts_with("not implemented")) FAIL(message);
+        if (messages.size() < shown_cases) messages.push_back(cases[i].name + ": " + message);
+    }
+    if (!messages.empty()) FAIL(join(messages));
+    SUCCEED();
+}
+
+}  // namespace devices_test
