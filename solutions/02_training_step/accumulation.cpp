@@ -33,7 +33,8 @@ std::vector<MicroBatch> training::split_batch(const MicroBatch& batch, std::int6
     const auto tokens = static_cast<std::size_t>(sequences * batch.tokens);
     for (std::size_t i = 0; i < static_cast<std::size_t>(micro_batches); ++i)
         parts.push_back({sequences, batch.tokens, batch.inputs.subspan(i * tokens, tokens),
-                         batch.targets.subspan(i * tokens, tokens), 1.0 / static_cast<double>(counted)});
+                         batch.targets.subspan(i * tokens, tokens), 1.0 / static_cast<double>(counted),
+                         static_cast<std::int64_t>(i)});
     // END SOLUTION
     return parts;
 }

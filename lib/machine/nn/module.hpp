@@ -19,6 +19,7 @@ struct MicroBatch {
     std::span<const std::int32_t> inputs;   // token ids
     std::span<const std::int32_t> targets;  // the token that follows each; -1: not counted in the loss
     double token_weight = 0.0;              // 1 / (counted tokens of the whole global batch)
+    std::int64_t index = 0;                 // of the micro-batch in its global batch
 };
 
 /// One link of the chain that is the model: embedding, blocks, head.

@@ -1,0 +1,14 @@
+#include "lib/machine/comm/environment.hpp"
+
+#include <cstdlib>
+
+namespace shardlings {
+
+bool started_by_launcher()
+{
+    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_STEP_ID"})
+        if (std::getenv(name) != nullptr) return true;
+    return false;
+}
+
+}  // namespace shardlings

@@ -1,0 +1,36 @@
+#include "lib/tools/train/options.hpp"
+
+#include <string_view>
+
+#include "lib/machine/base/error.hpp"
+
+namespace shardlings {
+
+void TrainOptions::validate() const
+{
+    const auto between = [](std::string_view name, auto value, auto low, auto high) {
+        check(value >= low && value <= high, "--{} is {}: expected {} to {}", name, value, low, high);
+    };
+    constexpr std::int64_t many = 1'000'000'000;
+    shape.validate();
+    layout.validate();
+    between("batch", batch, std::int64_t{1}, std::int64_t{1'000'000});
+    between("microbatches", micro_batches, std::int64_t{1}, batch);
+    check(batch % micro_batches == 0,
+          "--batch {} cannot be cut into --microbatches {}: choose numbers that divide", batch,
+          micro_batches);
+    between("steps", steps, std::int64_t{1}, many);
+    between("warmup", warmup, std::int64_t{0}, many);
+    between("log-every", log_every, std::int64_t{1}, many);
+    between("save-every", save_every, std::int64_t{0}, many);
+    between("lr", adamw.learning_rate, 0.0, 1e3);
+    between("lr-final", final_learning_rate, 0.0, 1.0);
+    between("weight-decay", adamw.weight_decay, 0.0, 1e3);
+    between("clip", max_norm, 0.0, 1e30);
+    check(save_every == 0 || !save.empty(), "--save-every needs --save FOLDER");
+    check(topology.devices() >= layout.world_size(),
+          "{} ranks do not fit a topology of {} nodes of {} devices", layout.world_size(), topology.nodes,
+          topology.devices_per_node);
+}
+
+}  // namespace shardlings

@@ -1,0 +1,51 @@
+#include "lib/tools/train/traced.hpp"
+
+#include <utility>
+
+namespace shardlings {
+
+namespace {
+
+class Traced : public Module {
+  public:
+    Traced(std::unique_ptr<Module> inner, std::string name) : inner_(std::move(inner)), name_(std::move(name))
+    {
+    }
+
+    std::vector<Parameter*> parameters() override { return inner_->parameters(); }
+
+    Tensor forward(const MicroBatch& batch, Tensor x, Saved& saved) override
+    {
+        return timed("forward", batch, [&] { return inner_->forward(batch, std::move(x), saved); });
+    }
+
+    Tensor backward(const MicroBatch& batch, Tensor dy, Saved& saved) override
+    {
+        return timed("backward", batch, [&] { return inner_->backward(batch, std::move(dy), saved); });
+    }
+
+  private:
+    template <class Pass>
+    Tensor timed(const char* kind, const MicroBatch& batch, Pass pass)
+    {
+        Device& device = inner_->parameters().front()->value.device();
+        const double begin = device.clock().now();
+        const double flops = device.flops();
+        Tensor result = pass();
+        device.record({fmt::format("{} {}", kind, name_), kind, begin, device.clock().now(),
+                       device.flops() - flops, 0, -1, static_cast<int>(batch.index)});
+        return result;
+    }
+
+    std::unique_ptr<Module> inner_;
+    std::string name_;
+};
+
+}  // namespace
+
+std::unique_ptr<Module> make_traced(std::unique_ptr<Module> inner, std::string name)
+{
+    return std::make_unique<Traced>(std::move(inner), std::move(name));
+}
+
+}  // namespace shardlings

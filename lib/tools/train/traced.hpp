@@ -1,0 +1,15 @@
+// A module that tells the trace when it computes.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "lib/machine/nn/module.hpp"
+
+namespace shardlings {
+
+/// Computes what `inner` computes and records each pass as an Event called "forward `name`" or "backward
+/// `name`".
+std::unique_ptr<Module> make_traced(std::unique_ptr<Module> inner, std::string name);
+
+}  // namespace shardlings
