@@ -1,6 +1,7 @@
 #include "lib/machine/comm/environment.hpp"
 
 #include <cstdlib>
+#include <initializer_list>
 
 namespace shardlings {
 
