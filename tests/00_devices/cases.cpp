@@ -8,6 +8,7 @@ namespace {
 
 constexpr double limit_seconds = 6.0;
 constexpr std::size_t shown_cases = 3;
+constexpr std::size_t shown_messages = 2;  // of each
 
 /// A reproducible number in [0, 1).
 double random_fraction(const std::string& name)
@@ -16,11 +17,22 @@ double random_fraction(const std::string& name)
     return std::abs(value) - std::floor(std::abs(value));
 }
 
+/// The first messages, and how many more there are.
+std::string shortened(std::vector<std::string> messages)
+{
+    std::erase(messages, "");
+    const std::size_t all = messages.size();
+    if (all > shown_messages) {
+        messages.resize(shown_messages);
+        messages.push_back(fmt::format("and {} more like these", all - shown_messages));
+    }
+    return join(messages);
+}
+
 std::string verdict(const NamedCase& one, const CaseResult& result)
 {
-    if (result.failure.empty()) return join(one.check(result));
-    const bool stuck = result.failure.starts_with("stopped after");
-    return result.failure + (stuck && !one.if_stuck.empty() ? "\n" + one.if_stuck : "");
+    if (result.failure.empty()) return shortened(one.check(result));
+    return result.failure + (result.stopped && !one.if_stuck.empty() ? "\n" + one.if_stuck : "");
 }
 
 }  // namespace
@@ -59,6 +71,7 @@ void run_and_check(const std::string& file, const std::vector<NamedCase>& cases)
         if (message.empty()) continue;
         if (message.starts_with("not implemented")) FAIL(message);
         if (messages.size() < shown_cases) messages.push_back(cases[i].name + ": " + message);
+        if (results[i].stopped) break;
     }
     if (!messages.empty()) FAIL(join(messages));
     SUCCEED();

@@ -20,8 +20,6 @@ std::string seconds_cause(double got, double expected, int rounds)
     const auto about = [got](double value) { return std::abs(got - value) < 1e-9 * std::abs(value); };
     if (about(expected / 2.0)) return "; that is one way, a round is there and back";
     if (rounds > 1 && about(expected * rounds)) return "; that is all rounds together";
-    if (rounds > 1 && about(expected / rounds))
-        return "; that is one round's share of one round: was only one played?";
     return "";
 }
 
@@ -35,11 +33,11 @@ std::vector<std::string> check_player(const RankResult& rank, int own, const Lin
     // Each of the 2 · rounds arrivals, the difference and the quotient are rounded, by at most half an
     // epsilon of the largest clock reading; the sum of all is at most this.
     const double rounding = (2 * rounds + 2) * epsilon * (start + rounds * expected);
-    const std::string time = compare_number("the time of a round", seconds, expected, {0.0, rounding});
+    std::string time = compare_number("the time of a round", seconds, expected, {0.0, rounding});
+    if (!time.empty()) time += seconds_cause(seconds, expected, rounds);
     const auto count = static_cast<std::uint64_t>(rounds);
     std::vector<std::string> messages{
-        on_rank(own, compare_traffic(rank, 1 - own, count, count * message.size())),
-        on_rank(own, time.empty() ? "" : time + seconds_cause(seconds, expected, rounds))};
+        on_rank(own, compare_traffic(rank, 1 - own, count, count * message.size())), on_rank(own, time)};
     if (rank.outputs.at("message").get<std::vector<double>>() != message)
         messages.push_back(on_rank(own, own == 0 ? "its message did not come back as it was"
                                                  : "its buffer does not hold rank 0's message afterwards"));
@@ -113,6 +111,8 @@ std::vector<std::string> check_link(const RankResult& rank, int own, const Link&
     if (peak == 0)
         messages.push_back(
             on_rank(own, "its messages were not on the device: no communication buffer was allocated"));
+    if (rank.measured.at("messages").get<int>() < 2)
+        messages.push_back(on_rank(own, "sent less than the two messages that a measurement takes"));
     if (rank.measured.at("current") != 0)
         messages.push_back(on_rank(own, "left memory allocated on the device"));
     return messages;

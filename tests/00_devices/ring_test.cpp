@@ -16,7 +16,8 @@ double base_of(int ranks)
     return ranks <= 4 ? 4096.0 : 64.0;
 }
 
-/// What a sum of such values holds: "; it holds rank 1's value 2 times". `members` are the world's ranks.
+/// What a sum of such values holds too often or not: "; it holds rank 1's value 2 times". `members` are the
+/// world's ranks.
 std::string digits_text(double sum, double base, const std::vector<int>& members)
 {
     std::string text;
@@ -24,7 +25,9 @@ std::string digits_text(double sum, double base, const std::vector<int>& members
     for (const int member : members) {
         const double times = std::fmod(left, base);
         left = std::floor(left / base);
-        if (times != 1.0) text += fmt::format("; it holds rank {}'s value {} times", member, times);
+        if (times == 1.0) continue;
+        text +=
+            fmt::format("{} rank {}'s value {} times", text.empty() ? "; it holds" : " and", member, times);
     }
     return left == 0.0 ? text : "";
 }

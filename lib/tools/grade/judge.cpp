@@ -96,9 +96,15 @@ std::size_t launch(const std::string& program, const std::string& folder, const 
         result.failure = what_happened(result, process, limit);
         const bool complete =
             std::all_of(result.ranks.begin(), result.ranks.end(), [](const auto& r) { return r.finished; });
+        result.stopped = !complete && process.timed_out;
         if (!complete || (ranks > 1 && !result.failure.empty())) return i + 1;
     }
     return cases.size();
+}
+
+CaseResult not_started()
+{
+    return {"not started, because an earlier case had to be stopped", true, {}};
 }
 
 }  // namespace
@@ -114,7 +120,7 @@ CaseInput one_rank(std::string operation, json inputs)
 std::vector<CaseResult> run_cases(const std::string& file, const std::vector<CaseInput>& cases, double limit)
 {
     const std::string program = driver_program(file);
-    std::vector<CaseResult> results(cases.size());
+    std::vector<CaseResult> results(cases.size(), not_started());
     // One launch for each number of ranks that occurs.
     std::map<std::size_t, std::vector<std::size_t>> by_ranks;
     for (std::size_t i = 0; i < cases.size(); ++i) by_ranks[cases[i].ranks.size()].push_back(i);
@@ -127,10 +133,14 @@ std::vector<CaseResult> run_cases(const std::string& file, const std::vector<Cas
         const std::vector<std::uint8_t> bytes = json::to_cbor(descriptions);
         std::ofstream(folder.path() + "/" + cases_file, std::ios::binary)
             .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-        std::vector<CaseResult> group_results(group.size());
-        for (std::size_t next = 0; next < group.size();)
+        std::vector<CaseResult> group_results(group.size(), not_started());
+        bool stopped = false;
+        for (std::size_t next = 0; next < group.size() && !stopped;) {
             next = launch(program, folder.path(), group, next, limit, group_results);
+            stopped = group_results[next - 1].stopped;
+        }
         for (std::size_t i = 0; i < indices.size(); ++i) results[indices[i]] = std::move(group_results[i]);
+        if (stopped) break;
     }
     return results;
 }
