@@ -87,10 +87,10 @@ void pass_on(int signal)
 Command mpirun_command(int ranks, const Command& program)
 {
 #ifdef OPEN_MPI
-    Command command{"mpirun.openmpi",  "-q",        "-np", std::to_string(ranks),
-                    "--oversubscribe", "--bind-to", "none"};
+    Command command{"mpirun.openmpi", "-np", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"};
     if (std::system("command -v mpirun.openmpi >/dev/null 2>&1") != 0) command[0] = "mpirun";
     for (const auto& [name, value] : Environment{{"mpi_yield_when_idle", "1"},
+                                                 {"orte_execute_quiet", "1"},  // OpenMPI 5 refuses -q
                                                  {"pml", "ob1"},
                                                  {"btl", "self,vader"},
                                                  {"btl_vader_single_copy_mechanism", "none"}})
@@ -123,7 +123,12 @@ ProcessResult run_captured(const Command& command, const Environment& environmen
     close(ends[0]);
     if (result.timed_out) {
         kill(-child, SIGTERM);  // mpirun passes it on to ranks that are in groups of their own
-        usleep(300'000);
+        // Within about a second it ends them and removes their shared memory; killed earlier it would not.
+        siginfo_t info{};
+        for (int i = 0; i < 30 && info.si_pid == 0; ++i) {
+            usleep(100'000);
+            waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+        }
     }
     int status = 0;
     if (result.timed_out && waitpid(child, &status, WNOHANG) == 0) {
