@@ -153,9 +153,16 @@ $(BUILD)/tests/lib/test: $(patsubst %,$(BUILD)/obj/tests/lib/%.o,$(lib_tests)) $
 	@echo "  link    $@"
 	$(quiet)$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(catch_libraries) $(libraries)
 
+# Programs that the library's tests start on several ranks.
+rank_programs := $(patsubst tests/lib/%.cpp,$(BUILD)/tests/lib/%,$(wildcard tests/lib/ranks/*.cpp))
+$(rank_programs): $(BUILD)/tests/lib/%: $(BUILD)/obj/tests/lib/%.o $(machine_objects)
+	@mkdir -p $(@D)
+	@echo "  link    $@"
+	$(quiet)$(CXX) $(sanitizer) -o $@ $^ $(libraries)
+
 solution_drivers := $(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),$(BUILD)/drivers/solution/$l/all))
 demos := $(patsubst lessons/%.cpp,$(BUILD)/lessons/%,$(wildcard lessons/*/demo.cpp))
-all: $(BUILD)/shardlings $(demos) $(judges) $(solution_drivers) $(if $(lib_tests),$(BUILD)/tests/lib/test) ## build everything
+all: $(BUILD)/shardlings $(demos) $(judges) $(solution_drivers) $(if $(lib_tests),$(BUILD)/tests/lib/test) $(rank_programs) ## build everything
 
 # --- the course -------------------------------------------------------------------------------------------------
 
