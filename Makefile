@@ -18,7 +18,7 @@ variant := $(if $(filter mpich,$(MPI)),-mpich)$(if $(SANITIZE),-$(subst $(comma)
 BUILD := build$(if $(variant),/variant$(variant))
 V ?=
 quiet := $(if $(V),,@)
-MAKEFLAGS += --no-builtin-rules --no-print-directory
+MAKEFLAGS += --no-builtin-rules --no-print-directory $(if $(V),,--silent)
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -38,7 +38,7 @@ CXXFLAGS ?= -O3 -g1
 flags = -std=c++20 $(CXXFLAGS) -march=$(MARCH) $(numerics) $(sanitizer) $(warnings) -I. $(eigen) $(packages) \
 	-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DEIGEN_MPL2_ONLY -DEIGEN_DONT_PARALLELIZE -MMD -MP
 # An exercise may leave things unused while it is being written; its errors come first and few.
-exercise_flags := -Wno-unused -Wno-unused-parameter -fmax-errors=3
+exercise_flags := -Wno-unused -Wno-unused-parameter -Werror=return-type -fmax-errors=3
 
 # --- what there is ----------------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ whose = $(if $(filter $(call number,$1),$(MINE)),exercises,solutions)
 stack_objects := $(foreach l,$(lessons),$(foreach s,$(call stems,$l),$(BUILD)/obj/$(call whose,$l)/$l/$s.o))
 up_to = $(wordlist 1,$(words $(foreach l,$(lessons),$(if $(filter-out $l,$(firstword $(sort $l $1))),,$l))),$(lessons))
 
-.PHONY: help all demo test build lint format clean setup exercises check-exercises wrong bench progress watch
+.PHONY: help all demo test build lint format clean setup exercises check-exercises check-skeletons wrong bench progress watch
 .DEFAULT_GOAL := help
 
 help: ## list what can be made
@@ -93,6 +93,11 @@ $(BUILD)/obj/wrong/%.o: $(BUILD)/wrong/%.cpp
 	@mkdir -p $(@D)
 	@echo "  compile $<"
 	$(quiet)$(CXX) $(flags) $(exercise_flags) -c -o $@ $<
+
+$(BUILD)/obj/submission/%.o: $(BUILD)/submission/%.cpp
+	@mkdir -p $(@D)
+	@echo "  compile $<"
+	$(quiet)$(CXX) $(flags) $(exercise_flags) -c -o $@ $< 2>$(@:.o=.err) || { cat $(@:.o=.err) >&2; exit 1; }
 
 $(BUILD)/obj/%.o: %.cpp
 	@mkdir -p $(@D)
@@ -133,7 +138,7 @@ $4: $3 $(BUILD)/obj/tests/$1/driver.o $(driver_objects) $(machine_objects) \
 		$(filter-out $(BUILD)/obj/solutions/$1/$2.o,$(foreach l,$(call up_to,$1),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o)))
 	@mkdir -p $$(@D)
 	@echo "  link    $$@"
-	$(quiet)$(CXX) $(sanitizer) -o $$@ $$(filter %.o,$$^) $(libraries)
+	$(quiet)$(CXX) $(sanitizer) -o $$@ $$(filter %.o,$$^) $(libraries) 2>$$@.err || { cat $$@.err >&2; exit 1; }
 endef
 
 $(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),$(eval $(call judge_rules,$l))))
@@ -144,7 +149,16 @@ $(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),\
 # Planted bugs: $(BUILD)/wrong/LESSON/BUG/FILE.cpp, written by `shardlings course plant`.
 wrong_sources := $(wildcard $(BUILD)/wrong/*/*/*.cpp)
 $(foreach w,$(wrong_sources:$(BUILD)/wrong/%.cpp=%),$(eval $(call driver_rule,$(firstword $(subst /, ,$w)),$(notdir $w),$(BUILD)/obj/wrong/$w.o,$(BUILD)/drivers/wrong/$w)))
+.PHONY: wrong-drivers
 wrong-drivers: $(wrong_sources:$(BUILD)/wrong/%.cpp=$(BUILD)/drivers/wrong/%)
+
+# A submission being graded: $(BUILD)/submission/$(SUBMISSION)/LESSON/FILE.cpp, copied by `shardlings grade`.
+ifneq ($(SUBMISSION),)
+submitted := $(patsubst $(BUILD)/submission/%.cpp,%,$(wildcard $(BUILD)/submission/$(SUBMISSION)/*/*.cpp))
+$(foreach s,$(submitted),$(eval $(call driver_rule,$(word 2,$(subst /, ,$s)),$(notdir $s),$(BUILD)/obj/submission/$s.o,$(BUILD)/drivers/submission/$s)))
+endif
+.PHONY: submission-drivers
+submission-drivers: $(submitted:%=$(BUILD)/drivers/submission/%)
 
 lib_tests := $(basename $(notdir $(filter-out %/catch_main.cpp,$(wildcard tests/lib/*.cpp))))
 $(BUILD)/tests/lib/test: $(patsubst %,$(BUILD)/obj/tests/lib/%.o,$(lib_tests)) $(solution_objects) $(judge_objects) \
@@ -178,20 +192,20 @@ $(BUILD)/lessons/%: $(BUILD)/obj/lessons/%.o $(stack_objects) $(machine_objects)
 exercise-%: ## test your code of lesson NN (PART=01.3 for one part)
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/tests/$(call lesson_of,$*)/test
 	@$(MAKE) -k -j$(JOBS) exercise-drivers-$* 2>&1 | $(BUILD)/shardlings course compiler-output || true
-	@$(BUILD)/shardlings course test $* --code exercise --build $(BUILD) $(if $(PART),--part $(PART))
+	@$(BUILD)/shardlings course test $* --code exercise --build $(BUILD) $(if $(PART),--part $(PART)) $(if $(V),--verbose)
 
 exercise-drivers-%: always
 	@$(MAKE) -k -j$(JOBS) $(foreach s,$(call stems,$(call lesson_of,$*)),$(BUILD)/drivers/exercise/$(call lesson_of,$*)/$s)
 
 solution-%: ## test the reference of lesson NN with the same tests
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/tests/$(call lesson_of,$*)/test $(BUILD)/drivers/solution/$(call lesson_of,$*)/all
-	@$(BUILD)/shardlings course test $* --code solution --build $(BUILD) $(if $(PART),--part $(PART))
+	@$(BUILD)/shardlings course test $* --code solution --build $(BUILD) $(if $(PART),--part $(PART)) $(if $(V),--verbose)
 
 hint-%: $(BUILD)/shardlings ## the next hint for lesson NN (PART=01.3 for one part)
-	@$(BUILD)/shardlings course hint $* $(if $(PART),--part $(PART))
+	@$(BUILD)/shardlings course hint $* $(if $(PART),--part $(PART)) $(if $(SOLUTION),--solution)
 
 reset-%: $(BUILD)/shardlings ## put back lesson NN's skeleton, keeping a copy of your code
-	@$(BUILD)/shardlings course reset $*
+	@$(BUILD)/shardlings course reset $* $(if $(PART),--part $(PART))
 
 progress: $(BUILD)/shardlings ## all exercises: done, failing, not started
 	@$(BUILD)/shardlings progress
@@ -202,8 +216,15 @@ watch: $(BUILD)/shardlings ## rerun the exercise you save
 exercises: $(BUILD)/shardlings ## write exercises/ from solutions/ (for authors: overwrites)
 	@$(BUILD)/shardlings course generate
 
-check-exercises: $(BUILD)/shardlings ## fail when exercises/ is not what solutions/ gives
+exercise_objects := $(solution_objects:$(BUILD)/obj/solutions/%=$(BUILD)/obj/exercises/%)
+check-exercises: $(BUILD)/shardlings $(solution_objects) ## fail when exercises/ is not what solutions/ gives, or defines other symbols
 	@$(BUILD)/shardlings course generate --check
+	@$(MAKE) -j$(JOBS) $(exercise_objects)
+	@lib/scripts/check_symbols.sh $(BUILD)
+
+check-skeletons: all ## skeletons fail every test as "not implemented", solutions pass
+	@$(MAKE) -j$(JOBS) $(foreach l,$(lessons),$(foreach s,$(call stems,$l),$(BUILD)/drivers/exercise/$l/$s))
+	@$(BUILD)/shardlings course judge-skeletons --build $(BUILD)
 
 wrong: all ## every planted bug must be found by the tests
 	@$(BUILD)/shardlings course plant --build $(BUILD)
@@ -211,9 +232,9 @@ wrong: all ## every planted bug must be found by the tests
 	@$(BUILD)/shardlings course judge-wrong --build $(BUILD)
 
 grade: ## score a submission: make grade DIR=path
-	@test -n "$(DIR)" || { echo "make grade DIR=path-to-a-submission" >&2; exit 2; }
+	@test -n "$(DIR)" || { echo "make grade DIR=path-to-a-submission [JSON=file]" >&2; exit 2; }
 	@$(MAKE) -j$(JOBS) all
-	@$(BUILD)/shardlings grade $(DIR)
+	@$(BUILD)/shardlings grade $(DIR) --build $(BUILD) $(if $(JSON),--json $(JSON))
 .PHONY: grade
 
 # --- for authors ------------------------------------------------------------------------------------------------

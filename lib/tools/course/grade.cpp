@@ -1,0 +1,193 @@
+#include "lib/tools/course/grade.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "lib/machine/base/error.hpp"
+#include "lib/tools/course/files.hpp"
+#include "lib/tools/course/show.hpp"
+#include "lib/tools/course/test_lesson.hpp"
+#include "lib/tools/launch/launch.hpp"
+
+namespace shardlings {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::uintmax_t largest_file = 1 << 20;  // bytes; a solution has some thousands
+constexpr double build_seconds_a_file = 60.0;     // after which the build of a submission is stopped
+
+/// The copy of a submission under the build folder, and all that is built of it; removed at the end.
+class Copy {
+  public:
+    explicit Copy(const Places& places) : places_(places), name_(std::to_string(getpid())) { remove(); }
+    ~Copy() { remove(); }
+    Copy(const Copy&) = delete;
+    Copy& operator=(const Copy&) = delete;
+
+    const std::string& name() const { return name_; }
+    std::string whose() const { return "submission/" + name_; }
+    fs::path folder() const { return places_.build / whose(); }
+    fs::path source(const Lesson& lesson, const Part& part) const
+    {
+        return folder() / lesson.name / part.file;
+    }
+
+    /// The text with the copy's file names as they are in the submission.
+    std::string original(std::string text) const
+    {
+        const std::string here = places_.shown(folder()) + "/";
+        for (auto at = text.find(here); at != text.npos; at = text.find(here, at))
+            text.replace(at, here.size(), "exercises/");
+        return text;
+    }
+
+  private:
+    void remove() const
+    {
+        std::error_code ignored;
+        for (const fs::path& part : {fs::path(), fs::path("obj"), fs::path("drivers"), fs::path("reports")})
+            fs::remove_all(places_.build / part / whose(), ignored);
+    }
+
+    const Places& places_;
+    std::string name_;
+};
+
+fs::path exercises_in(const fs::path& folder)
+{
+    check(fs::is_directory(folder), "{} is no folder", folder.string());
+    return fs::is_directory(folder / "exercises") ? folder / "exercises" : folder;
+}
+
+/// A plain file of the submission, not a link to something else on the grader's machine.
+bool is_submitted(const fs::path& file)
+{
+    std::error_code problem;
+    return fs::symlink_status(file, problem).type() == fs::file_type::regular &&
+           fs::file_size(file, problem) <= largest_file;
+}
+
+struct Entry {
+    const Lesson* lesson;
+    GradedPart graded;
+};
+
+std::vector<Entry> copy_files(const Manifest& manifest, const fs::path& from, const Copy& copy)
+{
+    std::vector<Entry> entries;
+    std::size_t found = 0;
+    for (const Lesson& lesson : manifest.lessons)
+        for (const Part& part : lesson.parts) {
+            const fs::path file = from / lesson.name / part.file;
+            const bool submitted = is_submitted(file);
+            if (submitted) write_if_changed(copy.source(lesson, part), read_file(file));
+            found += submitted ? 1 : 0;
+            entries.push_back({&lesson, {part, submitted, {}}});
+        }
+    check(found > 0, "{} holds no exercise: expected files such as exercises/{}/{}", from.string(),
+          manifest.lessons.front().name, manifest.lessons.front().parts.front().file);
+    return entries;
+}
+
+void build(const Places& places, const Copy& copy, std::size_t files)
+{
+    const unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+    run_captured({"make", "-C", places.root.string(), "-k", fmt::format("-j{}", jobs),
+                  "BUILD=" + places.shown(places.build), "SUBMISSION=" + copy.name(), "submission-drivers"},
+                 {}, build_seconds_a_file * static_cast<double>(files));
+}
+
+PartResult judge(const Places& places, const Runner& runner, const Copy& copy, const Lesson& lesson,
+                 const Part& part, const std::string& seed)
+{
+    const std::string errors = build_failure(places, lesson, part, copy.whose(), copy.source(lesson, part));
+    TestRun run = test_run_of(places, lesson, part, copy.whose());
+    run.seed = seed;
+    PartResult result = errors.empty() ? judge_part(runner, run) : not_built(errors);
+    result.note = copy.original(result.note);
+    for (CaseReport& one : result.cases)
+        for (std::string& message : one.messages) message = copy.original(message);
+    return result;
+}
+
+}  // namespace
+
+double Grade::score() const
+{
+    double sum = 0.0;
+    for (const GradedPart& part : parts) sum += part.earned();
+    return sum;
+}
+
+double Grade::max() const
+{
+    double sum = 0.0;
+    for (const GradedPart& part : parts) sum += part.part.points;
+    return sum;
+}
+
+Grade grade_submission(const Places& places, const Manifest& manifest, const Runner& runner,
+                       const fs::path& folder, const std::string& seed)
+{
+    const Copy copy(places);
+    std::vector<Entry> entries = copy_files(manifest, exercises_in(folder), copy);
+    build(places, copy, entries.size());
+    two_at_a_time(
+        entries.size(),
+        [&](std::size_t i) {
+            GradedPart& graded = entries[i].graded;
+            if (graded.submitted)
+                graded.result = judge(places, runner, copy, *entries[i].lesson, graded.part, seed);
+        },
+        [](std::size_t) {});
+    Grade grade;
+    grade.seed = seed;
+    for (Entry& entry : entries) grade.parts.push_back(std::move(entry.graded));
+    return grade;
+}
+
+std::string grade_json(const Grade& grade)
+{
+    json exercises = json::array();
+    for (const GradedPart& graded : grade.parts) {
+        json tests = json::array();
+        for (const CaseReport& one : graded.result.cases)
+            tests.push_back({{"name", one.name}, {"passed", one.passed}, {"messages", one.messages}});
+        exercises.push_back({{"id", graded.part.id},
+                             {"title", graded.part.title},
+                             {"points", graded.earned()},
+                             {"max", graded.part.points},
+                             {"status", graded.status()},
+                             {"tests", std::move(tests)}});
+        if (!graded.result.note.empty()) exercises.back()["note"] = graded.result.note;
+    }
+    const json all = {{"score", grade.score()},
+                      {"max", grade.max()},
+                      {"seed", grade.seed},
+                      {"exercises", std::move(exercises)}};
+    return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+void print_grade(const Grade& grade)
+{
+    for (const GradedPart& graded : grade.parts) {
+        std::string line =
+            fmt::format("{}  {:<36} {:<17} {:>6.4g} of {:.4g}", graded.part.id, graded.part.title,
+                        graded.status(), graded.earned(), graded.part.points);
+        if (!graded.result.cases.empty())
+            line += fmt::format("   {} of {} tests", graded.result.passed(), graded.result.cases.size());
+        fmt::print("{}\n", line);
+        for (const std::string& text : failure_lines(graded.result, Detail::first_few))
+            fmt::print("      {}\n", text);
+    }
+    fmt::print("score {:.4g} of {:.4g} (test seed {})\n", grade.score(), grade.max(), grade.seed);
+}
+
+}  // namespace shardlings

@@ -1,0 +1,156 @@
+#include "lib/tools/course/runner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "lib/machine/base/error.hpp"
+#include "lib/tools/course/files.hpp"
+
+namespace shardlings {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array<std::pair<Status, std::string_view>, 4> status_names{{
+    {Status::done, "done"},
+    {Status::failing, "failing"},
+    {Status::not_implemented, "not implemented"},
+    {Status::does_not_compile, "does not compile"},
+}};
+
+bool is_open(const CaseReport& result)
+{
+    return std::all_of(result.messages.begin(), result.messages.end(),
+                       [](const std::string& message) { return message.starts_with("not implemented: "); });
+}
+
+/// The last lines of a text, which is where a program says why it ended.
+std::string end_of(const std::string& text)
+{
+    constexpr std::size_t shown = 5;
+    std::vector<std::string> lines = lines_of(text);
+    if (lines.size() > shown) lines.erase(lines.begin(), lines.end() - shown);
+    return joined(lines, "\n");
+}
+
+std::string what_happened(const ProcessResult& process, const TestRun& run, const Report& report)
+{
+    if (process.timed_out) return fmt::format("stopped: the tests took more than {} s", run.seconds);
+    if (process.signal != 0)
+        return fmt::format("the test program was ended by signal {}\n{}", process.signal,
+                           end_of(process.output));
+    if (!report.complete)
+        return fmt::format("the test program ended with status {} before it had reported\n{}",
+                           process.exit_code, end_of(process.output));
+    if (report.cases.empty())
+        return fmt::format("no test has the tag [{}] in {}", run.part, run.judge.string());
+    return {};
+}
+
+}  // namespace
+
+ProcessResult LocalRunner::run(const TestRun& run) const
+{
+    Environment environment{{"SHARDLINGS_DRIVERS", run.drivers.string()}};
+    if (!run.seed.empty()) environment.emplace_back("SHARDLINGS_TEST_SEED", run.seed);
+    return run_captured(
+        {run.judge.string(), fmt::format("[{}]", run.part), "-r", "xml", "-o", run.report.string()},
+        environment, run.seconds);
+}
+
+std::string name_of(Status status)
+{
+    for (const auto& [value, name] : status_names)
+        if (value == status) return std::string(name);
+    return {};
+}
+
+Status status_named(const std::string& name)
+{
+    for (const auto& [value, known] : status_names)
+        if (known == name) return value;
+    throw Error(fmt::format("'{}' is no status of an exercise", name));
+}
+
+int PartResult::passed() const
+{
+    return static_cast<int>(
+        std::count_if(cases.begin(), cases.end(), [](const CaseReport& result) { return result.passed; }));
+}
+
+double PartResult::earned(double points) const
+{
+    if (status == Status::done) return points;
+    return cases.empty() ? 0.0 : points * passed() / static_cast<double>(cases.size());
+}
+
+TestRun test_run_of(const Places& places, const Lesson& lesson, const Part& part, const std::string& whose)
+{
+    return {places.judge(lesson),
+            part.id,
+            places.drivers(whose, lesson),
+            places.reports(whose, lesson) / (part.id + ".xml"),
+            part.seconds,
+            {}};
+}
+
+PartResult judge_part(const Runner& runner, const TestRun& run)
+{
+    check(fs::exists(run.judge), "{} is missing: build it with make all", run.judge.string());
+    fs::create_directories(run.report.parent_path());
+    fs::remove(run.report);
+    const ProcessResult process = runner.run(run);
+    Report report = fs::exists(run.report) ? read_report(run.report) : Report{};
+    PartResult result;
+    result.note = what_happened(process, run, report);
+    result.cases = std::move(report.cases);
+    const bool all_pass = result.passed() == static_cast<int>(result.cases.size());
+    if (!result.note.empty())
+        result.status = Status::failing;
+    else if (all_pass)
+        result.status = Status::done;
+    else if (std::all_of(result.cases.begin(), result.cases.end(),
+                         [](const CaseReport& c) { return c.passed || is_open(c); }))
+        result.status = Status::not_implemented;
+    return result;
+}
+
+PartResult not_built(std::string errors)
+{
+    return {Status::does_not_compile, {}, std::move(errors)};
+}
+
+void two_at_a_time(std::size_t count, const std::function<void(std::size_t)>& work,
+                   const std::function<void(std::size_t)>& finished)
+{
+    std::vector<std::packaged_task<void()>> tasks;
+    std::vector<std::future<void>> results;
+    for (std::size_t i = 0; i < count; ++i) {
+        tasks.emplace_back([&work, i] { work(i); });
+        results.push_back(tasks.back().get_future());
+    }
+    std::mutex mutex;
+    std::size_t next = 0;
+    const auto run_tasks = [&] {
+        for (;;) {
+            std::size_t mine = 0;
+            {
+                const std::lock_guard lock(mutex);
+                if (next == count) return;
+                mine = next++;
+            }
+            tasks[mine]();
+        }
+    };
+    const std::jthread first(run_tasks), second(run_tasks);
+    for (std::size_t i = 0; i < count; ++i) {
+        results[i].get();
+        finished(i);
+    }
+}
+
+}  // namespace shardlings
