@@ -13,7 +13,7 @@ using namespace shardlings;
 Tensor embedding_forward(std::span<const std::int32_t> ids, std::int64_t sequences, const Tensor& wte,
                          const Tensor& wpe);
 
-/// Adds dy[b, t] to dwte[ids[b, t]] and to dwpe[t].
+/// Adds dy[b, t] to dwte[ids[b, t]] and to dwpe[t]; an id that occurs twice gets both.
 void embedding_backward(const Tensor& dy, std::span<const std::int32_t> ids, Tensor& dwte, Tensor& dwpe);
 
 }  // namespace transformer

@@ -18,7 +18,8 @@ struct LayerNormOutput {
     Tensor rstd;  // 1 / sqrt(variance + epsilon)
 };
 
-/// For every row: y = (x − mean) rstd gain + bias, with the biased variance, mean of (x − mean)².
+/// For every row of h numbers: y = (x − mean) rstd gain + bias. The variance is the biased one, the mean of
+/// (x − mean)², computed from the differences: mean(x²) − mean² loses all digits where the mean is large.
 LayerNormOutput layer_norm_forward(const Tensor& x, const Tensor& gain, const Tensor& bias);
 
 /// Returns dx; adds dgain += Σ_rows dy x̂ and dbias += Σ_rows dy, where x̂ = (x − mean) rstd.

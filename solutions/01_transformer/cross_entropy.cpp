@@ -11,14 +11,20 @@ transformer::CrossEntropyOutput transformer::cross_entropy_forward(const Tensor&
                                                                    std::span<const std::int32_t> targets,
                                                                    double weight)
 {
+    check(static_cast<std::int64_t>(targets.size()) == logits.rows(), "{} targets for {} rows of logits",
+          targets.size(), logits.rows());
+    for (const std::int32_t target : targets)
+        check(target >= -1 && target < logits.columns(),
+              "target {} is outside the vocabulary: expected 0 to {}, or -1 where nothing is predicted",
+              target, logits.columns() - 1);
     const DType sum_dtype = logits.dtype() == DType::fp64 ? DType::fp64 : DType::fp32;
     CrossEntropyOutput out{Tensor(logits.device(), {1}, DType::fp64, Category::activations),
                            Tensor(logits.device(), {logits.rows()}, sum_dtype, Category::activations)};
     with_real(logits.dtype(), [&](auto zero) {
         using Real = decltype(zero);
-        // BEGIN SOLUTION 01.6 cross_entropy_forward
         const Input<Real> logits_(logits);
         const Output<Real> log_denominator_(out.log_denominator);
+        // BEGIN SOLUTION 01.6 cross_entropy_forward
         double sum = 0.0;
         for (std::int64_t i = 0; i < logits.rows(); ++i) {
             const auto target = targets[static_cast<std::size_t>(i)];
@@ -39,10 +45,10 @@ Tensor transformer::cross_entropy_backward(double dloss, Tensor logits, const Te
 {
     with_real(logits.dtype(), [&](auto zero) {
         using Real = decltype(zero);
-        // BEGIN SOLUTION 01.6 cross_entropy_backward
-        // loss = weight Σ (log Σ_j exp(logits[j]) − logits[target])
-        const Update<Real> dlogits_(logits);
+        const Update<Real> dlogits_(logits);  // the logits until they are overwritten
         const Input<Real> log_denominator_(log_denominator);
+        // BEGIN SOLUTION 01.6 cross_entropy_backward
+        // loss = weight Σ_rows (log Σ_j exp(logits[row, j]) − logits[row, target])
         const Real factor = static_cast<Real>(dloss * weight);
         for (std::int64_t i = 0; i < logits.rows(); ++i) {
             const auto target = targets[static_cast<std::size_t>(i)];

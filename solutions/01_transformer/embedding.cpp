@@ -17,9 +17,9 @@ Tensor transformer::embedding_forward(std::span<const std::int32_t> ids, std::in
     Tensor y(wte.device(), {sequences, tokens, wte.columns()}, wte.dtype(), Category::activations);
     with_real(wte.dtype(), [&](auto zero) {
         using Real = decltype(zero);
-        // BEGIN SOLUTION 01.5 embedding_forward
         const Input<Real> wte_(wte), wpe_(wpe);
         const Output<Real> y_(y);
+        // BEGIN SOLUTION 01.5 embedding_forward
         for (std::int64_t i = 0; i < y.rows(); ++i)
             array(y_.matrix().row(i)) = array(wte_.matrix().row(ids[static_cast<std::size_t>(i)])) +
                                         array(wpe_.matrix().row(i % tokens));
@@ -34,10 +34,10 @@ void transformer::embedding_backward(const Tensor& dy, std::span<const std::int3
     const std::int64_t tokens = dy.dim(1);
     with_real(dy.dtype(), [&](auto zero) {
         using Real = decltype(zero);
-        // BEGIN SOLUTION 01.5 embedding_backward
-        // y[b, t] = wte[ids[b, t]] + wpe[t]
         const Input<Real> dy_(dy);
         const Update<Real> dwte_(dwte), dwpe_(dwpe);
+        // BEGIN SOLUTION 01.5 embedding_backward
+        // y[b, t] = wte[ids[b, t]] + wpe[t]
         for (std::int64_t i = 0; i < dy.rows(); ++i) {
             const auto dy_row = array(dy_.matrix().row(i));
             array(dwte_.matrix().row(ids[static_cast<std::size_t>(i)])) += dy_row;

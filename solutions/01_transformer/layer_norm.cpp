@@ -23,9 +23,9 @@ transformer::LayerNormOutput transformer::layer_norm_forward(const Tensor& x, co
     LayerNormOutput out{make_like(x, Category::activations), make_statistics(x), make_statistics(x)};
     with_real(x.dtype(), [&](auto zero) {
         using Real = decltype(zero);
-        // BEGIN SOLUTION 01.3 layer_norm_forward
         const Input<Real> x_(x), gain_(gain), bias_(bias);
         const Output<Real> y_(out.y), mean_(out.mean), rstd_(out.rstd);
+        // BEGIN SOLUTION 01.3 layer_norm_forward
         for (std::int64_t i = 0; i < x.rows(); ++i) {
             const auto row = array(x_.matrix().row(i));
             const auto y = y_.matrix().row(i);
@@ -47,11 +47,11 @@ Tensor transformer::layer_norm_backward(const Tensor& dy, const Tensor& x, const
     Tensor dx = make_like(x, Category::activations);
     with_real(x.dtype(), [&](auto zero) {
         using Real = decltype(zero);
-        // BEGIN SOLUTION 01.3 layer_norm_backward
-        // y = x̂ gain + bias, x̂ = (x − mean) rstd
         const Input<Real> dy_(dy), x_(x), gain_(gain), mean_(mean), rstd_(rstd);
         const Output<Real> dx_(dx);
         const Update<Real> dgain_(dgain), dbias_(dbias);
+        // BEGIN SOLUTION 01.3 layer_norm_backward
+        // y = x̂ gain + bias, x̂ = (x − mean) rstd
         EigenRow<Real> normalised(x.columns()), g(x.columns());
         for (std::int64_t i = 0; i < x.rows(); ++i) {
             const Real row_rstd = rstd_.span()[static_cast<std::size_t>(i)];

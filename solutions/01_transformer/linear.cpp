@@ -20,9 +20,9 @@ Tensor transformer::linear_forward(const Tensor& x, const Tensor& w, const Tenso
     Tensor y(x.device(), with_columns(x.shape(), w.columns()), x.dtype(), Category::activations);
     with_real(x.dtype(), [&](auto zero) {
         using Real = decltype(zero);
-        // BEGIN SOLUTION 01.1 linear_forward
         const Input<Real> x_(x), w_(w), b_(b);
         const Output<Real> y_(y);
+        // BEGIN SOLUTION 01.1 linear_forward
         array(y_.matrix()).rowwise() = array(b_.span());
         gemm(x.device(), Real(1), x_.matrix(), w_.matrix(), Real(1), y_.matrix());
         // END SOLUTION
@@ -36,14 +36,14 @@ Tensor transformer::linear_backward(const Tensor& dy, const Tensor& x, const Ten
     Tensor dx = make_like(x, Category::activations);
     with_real(x.dtype(), [&](auto zero) {
         using Real = decltype(zero);
-        // BEGIN SOLUTION 01.1 linear_backward
-        // y = x w + b
         const Input<Real> dy_(dy), x_(x), w_(w);
         const Output<Real> dx_(dx);
         const Update<Real> dw_(dw), db_(db);
+        // BEGIN SOLUTION 01.1 linear_backward
+        // y = x w + b
         gemm(x.device(), Real(1), dy_.matrix(), transpose(w_.matrix()), Real(0), dx_.matrix());
         gemm(x.device(), Real(1), transpose(x_.matrix()), dy_.matrix(), Real(1), dw_.matrix());
-        array(db_.span()) += array(dy_.matrix()).colwise().sum();
+        for (std::int64_t i = 0; i < dy.rows(); ++i) array(db_.span()) += array(dy_.matrix().row(i));
         // END SOLUTION
     });
     return dx;
