@@ -241,12 +241,13 @@ grade: ## score a submission: make grade DIR=path
 
 bench: ## measure collectives, the training step and overheads
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings
-	@$(BUILD)/shardlings bench
+	@$(BUILD)/shardlings bench messages
+	@$(BUILD)/shardlings bench step
 
 sources = $(shell git ls-files '*.cpp' '*.hpp')
 lint: ## format, tidy, shellcheck, includes
 	@lib/scripts/setup.sh build lint
-	@lib/scripts/lint.sh $(BUILD) "$(flags)"
+	@lib/scripts/lint.sh "$(filter-out -MMD -MP,$(flags))"
 
 format: ## format the sources in place
 	clang-format -i $(sources)

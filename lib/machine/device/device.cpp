@@ -119,9 +119,10 @@ void Device::reset_peaks()
     memory_.peak = memory_.current;
 }
 
-void Device::compute(double flops)
+void Device::compute(double flops, double wall_seconds)
 {
     flops_ += flops;
+    wall_seconds_ += wall_seconds;
     clock_.advance(flops / options_.topology.flops);
 }
 

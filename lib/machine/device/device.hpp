@@ -115,10 +115,12 @@ class Device {
 
     Clock& clock() { return clock_; }
     const Clock& clock() const { return clock_; }
-    /// Charges the clock with `flops` floating-point operations.
-    void compute(double flops);
+    /// Charges the clock with `flops` floating-point operations; `wall_seconds` is what they took on this machine.
+    void compute(double flops, double wall_seconds = 0.0);
     /// All operations charged so far.
     double flops() const { return flops_; }
+    /// Real seconds that this machine has spent on them. For benchmarks only: they differ from run to run.
+    double wall_seconds() const { return wall_seconds_; }
 
     /// When this device's link (inside the node, or out of it) is free to carry the next message.
     double& egress_free(bool crosses_nodes) { return egress_free_[crosses_nodes ? 1 : 0]; }
@@ -141,6 +143,7 @@ class Device {
     MemoryUse memory_;
     Clock clock_;
     double flops_ = 0.0;
+    double wall_seconds_ = 0.0;
     std::array<double, 2> egress_free_{};
     Traffic traffic_;
     std::vector<Event> events_;

@@ -1,5 +1,7 @@
 #include <cblas.h>
 
+#include <chrono>
+
 #include "lib/machine/base/error.hpp"
 #include "lib/machine/tensor/matrix.hpp"
 
@@ -35,8 +37,10 @@ void checked_gemm(Device& device, Real alpha, const Operand<Real>& a, const Oper
     const auto m = static_cast<int>(c.rows);
     const auto n = static_cast<int>(c.columns);
     const auto k = static_cast<int>(a.columns());
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
     call_blas(m, n, k, alpha, a, b, beta, c);
-    device.compute(2.0 * m * n * k);
+    device.compute(2.0 * m * n * k, std::chrono::duration<double>(Clock::now() - begin).count());
 }
 
 }  // namespace

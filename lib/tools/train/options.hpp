@@ -15,6 +15,8 @@ namespace shardlings {
 
 struct TrainOptions {
     ModelShape shape;
+    bool shape_given = false;  // by a flag; else a loaded checkpoint's shape and dtype count
+    bool dtype_given = false;
     Layout layout;
     Topology topology;
     DType dtype = DType::fp32;

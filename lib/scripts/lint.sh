@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Format, tidy, shell scripts, which way includes point, every header alone: lib/scripts/lint.sh "COMPILER FLAGS".
+# Ends with "N passed, N failed".
+set -u
+read -r -a flags <<<"${1:?usage: lint.sh \"COMPILER FLAGS\"}"
+passed=0
+failed=0
+jobs=$(nproc 2>/dev/null || echo 2)
+
+check() {  # NAME COMMAND…
+    local name=$1 output
+    shift
+    if output=$("$@" 2>&1); then
+        passed=$((passed + 1))
+        printf 'ok      %s\n' "$name"
+    else
+        failed=$((failed + 1))
+        printf 'FAILED  %s\n%s\n' "$name" "$output"
+    fi
+}
+
+mapfile -t sources < <(git ls-files '*.cpp' '*.hpp')
+mapfile -t headers < <(git ls-files '*.hpp')
+mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
+
+format() {
+    clang-format --dry-run -Werror "${sources[@]}"
+}
+
+shell() {
+    shellcheck "${scripts[@]}"
+}
+
+# lib/machine knows no lesson and no tool, base → device → comm, tensor → nn; a lesson sees lib/machine and lessons of
+# its own or a lower number; nobody includes a solution or an exercise.
+forbidden() {  # FOLDER PATTERN: includes in FOLDER that match PATTERN
+    grep -rnE "#include \"($2)" "$1" && return 1
+    return 0
+}
+
+includes() {
+    local wrong=0 lesson other
+    forbidden lib/machine 'lib/tools|lessons|solutions|exercises|tests' || wrong=1
+    forbidden lib/machine/base 'lib/machine/(device|comm|tensor|nn)' || wrong=1
+    forbidden lib/machine/device 'lib/machine/(comm|tensor|nn)' || wrong=1
+    forbidden lib/machine/comm 'lib/machine/(tensor|nn)' || wrong=1
+    forbidden lib/machine/tensor 'lib/machine/(comm|nn)' || wrong=1
+    forbidden lib/tools 'solutions|exercises|tests' || wrong=1
+    for lesson in lessons/[0-9]*; do
+        for other in lessons/[0-9]*; do
+            [[ $other > $lesson ]] || continue
+            forbidden "$lesson" "$other" || wrong=1
+            forbidden "solutions/${lesson#lessons/}" "$other" || wrong=1
+        done
+    done
+    forbidden solutions 'solutions|exercises|lib/tools|tests' || wrong=1
+    forbidden lessons 'solutions|exercises|lib/tools/(course|grade)|tests' || wrong=1
+    return $wrong
+}
+
+compile_header() {
+    printf '#include "%s"\n' "$1" | ${CXX:-g++} "${flags[@]}" -fsyntax-only -x c++ -
+}
+
+alone() {
+    local wrong=0 header
+    for header in "${headers[@]}"; do
+        compile_header "$header" || wrong=1
+    done
+    return $wrong
+}
+
+tidy() {
+    git ls-files 'lib/*.cpp' 'solutions/*.cpp' | grep -v /bench/ |
+        xargs -P "$jobs" -I{} clang-tidy --quiet {} -- "${flags[@]}" 2>/dev/null
+}
+
+check 'clang-format' format
+check 'shellcheck' shell
+check 'includes point one way' includes
+check 'every header compiles alone' alone
+check 'clang-tidy' tidy
+printf '%s passed, %s failed\n' "$passed" "$failed"
+[[ $failed -eq 0 ]]

@@ -1,0 +1,43 @@
+#include "lib/tools/bench/commands.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "lib/machine/comm/environment.hpp"
+#include "lib/machine/comm/session.hpp"
+#include "lib/tools/bench/messages.hpp"
+#include "lib/tools/bench/step.hpp"
+
+namespace shardlings {
+
+namespace {
+
+constexpr int message_ranks = 2;
+
+void run_messages(const CommandLine& command_line, int rounds)
+{
+    const int code = started_by_launcher() ? run_rank(command_line.argc, command_line.argv,
+                                                      [rounds](MpiSession& session) {
+                                                          bench_messages(session, rounds);
+                                                          return 0;
+                                                      })
+                                           : start_on_ranks(message_ranks, command_line);
+    if (code != 0) throw CLI::RuntimeError(code);
+}
+
+}  // namespace
+
+void add_bench_commands(CLI::App& app, const CommandLine& command_line)
+{
+    auto rounds = std::make_shared<int>(5);
+    CLI::App* bench = app.add_subcommand("bench", "measure this machine: step, messages");
+    bench->require_subcommand(1);
+    CLI::App* step = bench->add_subcommand("step", "the training step beside PyTorch's");
+    step->add_option("--rounds", *rounds, "repetitions of each side")->capture_default_str();
+    step->callback([rounds] { bench_step(*rounds); });
+    CLI::App* messages = bench->add_subcommand("messages", "what metering and the virtual clock cost");
+    messages->add_option("--rounds", *rounds, "repetitions of each side")->capture_default_str();
+    messages->callback([rounds, command_line] { run_messages(command_line, *rounds); });
+}
+
+}  // namespace shardlings

@@ -1,0 +1,24 @@
+// The subcommands of build/shardlings. Each adds itself to the program and brings its own flags.
+#pragma once
+
+#include "lib/tools/launch/launch.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace shardlings {
+
+/// The command line that this process was started with.
+struct CommandLine {
+    int argc;
+    char** argv;
+};
+
+void add_train_command(CLI::App& app, const CommandLine& command_line);
+void add_launch_command(CLI::App& app);
+
+/// This program again, with the same arguments, on `ranks` ranks. Returns its exit code.
+int start_on_ranks(int ranks, const CommandLine& command_line);
+
+}  // namespace shardlings

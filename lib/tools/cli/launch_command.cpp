@@ -1,0 +1,49 @@
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "lib/machine/base/error.hpp"
+#include "lib/tools/cli/commands.hpp"
+
+namespace shardlings {
+
+namespace {
+
+constexpr int most_ranks = 4096;
+
+int launch(int ranks, const Command& program)
+{
+    check(ranks >= 1 && ranks <= most_ranks, "--ranks is {}: expected 1 to {}", ranks, most_ranks);
+    const TemporaryFolder run_folder;
+    Environment environment = mpirun_environment();
+    environment.emplace_back("SHARDLINGS_RUN_DIR", run_folder.path());
+    if (isatty(STDOUT_FILENO) != 0) environment.emplace_back("SHARDLINGS_TERMINAL", "1");
+    return run_foreground(mpirun_command(ranks, program), environment);
+}
+
+}  // namespace
+
+int start_on_ranks(int ranks, const CommandLine& command_line)
+{
+    Command program(command_line.argv, command_line.argv + command_line.argc);
+    program.front() = std::filesystem::canonical("/proc/self/exe").string();
+    return launch(ranks, program);
+}
+
+void add_launch_command(CLI::App& app)
+{
+    struct Flags {
+        int ranks = 1;
+        Command program;
+    };
+    auto flags = std::make_shared<Flags>();
+    CLI::App* command = app.add_subcommand("launch", "start any MPI program on ranks, with the project's settings");
+    command->add_option("--ranks", flags->ranks, "number of ranks")->required();
+    command->add_option("program", flags->program, "the program and its arguments, after --")->required();
+    command->positionals_at_end();
+    command->callback([flags] {
+        if (const int code = launch(flags->ranks, flags->program); code != 0) throw CLI::RuntimeError(code);
+    });
+}
+
+}  // namespace shardlings

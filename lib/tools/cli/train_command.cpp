@@ -1,0 +1,120 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "lib/machine/base/error.hpp"
+#include "lib/machine/base/units.hpp"
+#include "lib/machine/comm/environment.hpp"
+#include "lib/machine/comm/session.hpp"
+#include "lib/tools/cli/commands.hpp"
+#include "lib/tools/train/run.hpp"
+
+namespace shardlings {
+
+namespace {
+
+/// The flags whose values are not yet what TrainOptions holds.
+struct TrainFlags {
+    TrainOptions options;
+    std::string dtype = "fp32";
+    std::string recompute = "none";
+    std::string budget;
+    std::string topology;
+};
+
+void add_model_flags(CLI::App& command, ModelShape& shape)
+{
+    command.add_option("--layers", shape.layers, "Transformer blocks")->capture_default_str();
+    command.add_option("--hidden", shape.hidden, "hidden size h")->capture_default_str();
+    command.add_option("--heads", shape.heads, "attention heads")->capture_default_str();
+    command.add_option("--seq", shape.sequence, "tokens per sequence")->capture_default_str();
+    command.add_option("--vocab", shape.vocabulary, "vocabulary; bytes need 256")->capture_default_str();
+}
+
+void add_step_flags(CLI::App& command, TrainFlags& flags)
+{
+    TrainOptions& o = flags.options;
+    command.add_option("--batch", o.batch, "sequences in the global batch")->capture_default_str();
+    command.add_option("--microbatches", o.micro_batches, "parts the batch is cut into")
+        ->capture_default_str();
+    command.add_option("--steps", o.steps, "optimizer steps in all")->capture_default_str();
+    command.add_option("--lr", o.adamw.learning_rate, "peak learning rate")->capture_default_str();
+    command.add_option("--lr-final", o.final_learning_rate, "part of it left at the end of the cosine")
+        ->capture_default_str();
+    command.add_option("--warmup", o.warmup, "steps until the peak")->capture_default_str();
+    command.add_option("--weight-decay", o.adamw.weight_decay, "of the matrices")->capture_default_str();
+    command.add_option("--clip", o.max_norm, "largest norm of the gradient; 0: any")->capture_default_str();
+    command.add_option("--seed", o.seed, "of parameters and data")->capture_default_str();
+    command.add_option("--dtype", flags.dtype, "fp32, fp64, bf16 or fp16")->capture_default_str();
+    command.add_option("--recompute", flags.recompute, "none, or full: keep each block's input only")
+        ->capture_default_str();
+}
+
+void add_layout_flags(CLI::App& command, TrainFlags& flags)
+{
+    Layout& layout = flags.options.layout;
+    command.add_option("--dp", layout.dp, "data-parallel degree")->capture_default_str();
+    command.add_option("--tp", layout.tp, "tensor-parallel degree")->capture_default_str();
+    command.add_option("--pp", layout.pp, "pipeline stages")->capture_default_str();
+    command.add_option("--zero", layout.zero, "ZeRO stage, 0 to 3")->capture_default_str();
+    command.add_option("--schedule", layout.schedule, "of the pipeline: naive, gpipe, 1f1b or interleaved")
+        ->capture_default_str();
+    command.add_flag("--sequence-parallel", layout.sequence_parallel, "split layer norms over the sequence");
+    command.add_option("--memory-budget", flags.budget, "of each device, as in 64MiB (default: no limit)");
+    command.add_option("--topology", flags.topology, "NODESxDEVICES of the cluster, as in 4x8");
+}
+
+void add_file_flags(CLI::App& command, TrainOptions& o)
+{
+    command.add_option("--data", o.data, "file whose bytes are learned (default: the lessons' texts)");
+    command.add_option("--save", o.save, "folder for checkpoints");
+    command.add_option("--save-every", o.save_every, "steps between checkpoints (default: at the end only)");
+    command.add_option("--load", o.load, "folder of the checkpoint to go on from");
+    command.add_option("--json", o.json, "file for the run's figures");
+    command.add_option("--trace", o.trace, "file for the timeline: .json for Perfetto, or .svg");
+    command.add_option("--log-every", o.log_every, "steps between lines of progress")->capture_default_str();
+}
+
+void finish(TrainFlags& flags)
+{
+    TrainOptions& o = flags.options;
+    o.dtype = parse_dtype(flags.dtype);
+    check(flags.recompute == "none" || flags.recompute == "full",
+          "--recompute is '{}': expected none or full", flags.recompute);
+    o.recompute = flags.recompute == "full";
+    if (!flags.budget.empty()) o.budget = parse_bytes(flags.budget);
+    if (!flags.topology.empty()) o.topology = parse_topology(flags.topology);
+    o.validate();
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app, const CommandLine& command_line)
+{
+    auto flags = std::make_shared<TrainFlags>();
+    CLI::App* command = app.add_subcommand("train", "train a GPT-2 style model on the bytes of a text");
+    add_model_flags(*command, flags->options.shape);
+    add_step_flags(*command, *flags);
+    add_layout_flags(*command, *flags);
+    add_file_flags(*command, flags->options);
+    command->callback([flags, command, command_line] {
+        flags->options.shape_given = command->count("--layers") + command->count("--hidden") +
+                                         command->count("--heads") + command->count("--seq") +
+                                         command->count("--vocab") >
+                                     0;
+        flags->options.dtype_given = command->count("--dtype") > 0;
+        finish(*flags);
+        int code = 0;
+        if (started_by_launcher()) {
+            code = run_rank(command_line.argc, command_line.argv, [&](MpiSession& session) {
+                run_training(flags->options, session);
+                return 0;
+            });
+        } else {
+            prepare_training(flags->options);
+            code = start_on_ranks(flags->options.layout.world_size(), command_line);
+        }
+        if (code != 0) throw CLI::RuntimeError(code);
+    });
+}
+
+}  // namespace shardlings

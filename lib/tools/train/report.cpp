@@ -1,0 +1,117 @@
+#include "lib/tools/train/report.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "lib/machine/base/units.hpp"
+#include "lib/tools/train/file.hpp"
+
+namespace shardlings {
+
+namespace {
+
+using nlohmann::json;
+
+json config_of(const TrainOptions& o)
+{
+    return {{"layers", o.shape.layers},
+            {"hidden", o.shape.hidden},
+            {"heads", o.shape.heads},
+            {"seq", o.shape.sequence},
+            {"vocab", o.shape.vocabulary},
+            {"parameters", o.shape.parameters()},
+            {"batch", o.batch},
+            {"microbatches", o.micro_batches},
+            {"steps", o.steps},
+            {"lr", o.adamw.learning_rate},
+            {"lr_final", o.final_learning_rate},
+            {"warmup", o.warmup},
+            {"weight_decay", o.adamw.weight_decay},
+            {"clip", o.max_norm},
+            {"seed", o.seed},
+            {"dtype", name_of(o.dtype)},
+            {"recompute", o.recompute ? "full" : "none"},
+            {"dp", o.layout.dp},
+            {"tp", o.layout.tp},
+            {"pp", o.layout.pp},
+            {"zero", o.layout.zero},
+            {"schedule", o.layout.schedule},
+            {"data", o.data}};
+}
+
+json rank_of(const Device& device)
+{
+    const MemoryUse& memory = device.memory();
+    const Traffic& traffic = device.traffic();
+    json budget;  // null: no limit
+    if (device.budget() != std::numeric_limits<std::uint64_t>::max()) budget = device.budget();
+    return {{"rank", device.rank()},
+            {"coordinates", {{"pp", 0}, {"dp", 0}, {"tp", 0}}},
+            {"memory",
+             {{"parameters", memory.current_of(Category::parameters)},
+              {"gradients", memory.current_of(Category::gradients)},
+              {"optimizer_states", memory.current_of(Category::optimizer_states)},
+              {"activations_peak", memory.peak_of(Category::activations)},
+              {"workspace_peak", memory.peak_of(Category::workspace)},
+              {"peak", memory.peak},
+              {"budget", budget}}},
+            {"sent",
+             {{"messages", traffic.total.messages},
+              {"bytes", traffic.total.bytes},
+              {"inter_node_bytes", traffic.inter_node.bytes}}},
+            {"flops", device.flops()}};
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine(const TrainOptions& options, std::int64_t first_step)
+    : options_(options),
+      first_step_(first_step),
+      terminal_(std::getenv("SHARDLINGS_TERMINAL") != nullptr),
+      begin_(std::chrono::steady_clock::now())
+{
+}
+
+void ProgressLine::show(const StepFigures& figures, const Device& device)
+{
+    const std::int64_t step = figures.step;
+    if (figures.report.skipped)
+        fmt::print("step {}: fp16 overflow, the step is skipped and the loss scale halved\n", step);
+    const bool last = step == options_.steps;
+    if (step % options_.log_every != 0 && step != first_step_ && !last) return;
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    const auto done = static_cast<double>(step - first_step_ + 1);
+    const double tokens = done * static_cast<double>(options_.batch * options_.shape.sequence);
+    const bool limited = device.budget() != std::numeric_limits<std::uint64_t>::max();
+    const std::string line = fmt::format(
+        "step {:>{}}/{}  loss {:.4f}  {:.0f} tokens/s  peak memory {}{}  {:.0f} s left", step,
+        std::to_string(options_.steps).size(), options_.steps, figures.report.loss, tokens / seconds,
+        format_bytes(device.memory().peak), limited ? " of " + format_bytes(device.budget()) : "",
+        seconds / done * static_cast<double>(options_.steps - step));
+    fmt::print("{}{}", terminal_ ? "\r\033[K" + line : line, terminal_ && !last ? "" : "\n");
+    std::fflush(stdout);
+}
+
+void write_json_report(const std::string& path, const TrainOptions& options, const std::vector<StepFigures>& steps,
+                       const ValidationFigures& validation, const Device& device)
+{
+    json list = json::array();
+    for (const StepFigures& one : steps)
+        list.push_back({{"step", one.step},
+                        {"loss", one.report.loss},
+                        {"grad_norm", one.report.gradient_norm},
+                        {"skipped", one.report.skipped},
+                        {"virtual_seconds", one.virtual_seconds}});
+    const json report = {{"config", config_of(options)},
+                         {"steps", std::move(list)},
+                         {"validation",
+                          {{"bits_per_byte", validation.bits_per_byte},
+                           {"order_0_entropy", validation.statistics.order_0},
+                           {"bigram_cross_entropy", validation.statistics.bigram}}},
+                         {"ranks", json::array({rank_of(device)})}};
+    write_text(path, report.dump(1) + "\n");
+}
+
+}  // namespace shardlings

@@ -1,0 +1,48 @@
+// What a training run tells: lines of progress while it goes on, and a JSON file of its figures.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/machine/device/device.hpp"
+#include "lib/tools/data/statistics.hpp"
+#include "lib/tools/train/options.hpp"
+#include "lib/tools/train/trainer.hpp"
+
+namespace shardlings {
+
+/// One line of a run's history.
+struct StepFigures {
+    std::int64_t step;
+    StepReport report;
+    double virtual_seconds;  // the device's clock when the step had ended
+};
+
+/// Prints a line every few steps: step, loss, tokens/s, memory of the budget, time left. On a terminal the line is
+/// written over the last one.
+class ProgressLine {
+  public:
+    ProgressLine(const TrainOptions& options, std::int64_t first_step);
+    void show(const StepFigures& figures, const Device& device);
+
+  private:
+    const TrainOptions& options_;
+    std::int64_t first_step_;
+    bool terminal_;
+    std::chrono::steady_clock::time_point begin_;
+};
+
+/// The validation split's mean loss in bits per byte, beside what counting bytes gives.
+struct ValidationFigures {
+    double bits_per_byte;
+    TextStatistics statistics;
+};
+
+/// Writes the run's figures, in bytes and seconds, as the design describes: config, steps, validation, ranks.
+/// Error when the file cannot be written; it appears whole or not at all.
+void write_json_report(const std::string& path, const TrainOptions& options, const std::vector<StepFigures>& steps,
+                       const ValidationFigures& validation, const Device& device);
+
+}  // namespace shardlings

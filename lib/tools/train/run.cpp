@@ -1,0 +1,122 @@
+#include "lib/tools/train/run.hpp"
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "lib/machine/base/units.hpp"
+#include "lib/machine/comm/comm.hpp"
+#include "lib/tools/data/batch.hpp"
+#include "lib/tools/train/report.hpp"
+
+namespace shardlings {
+
+namespace {
+
+Text text_of(const TrainOptions& options)
+{
+    return options.data.empty() ? load_course_text(find_project_root()) : load_text(options.data);
+}
+
+DeviceOptions device_options(const TrainOptions& options, int rank)
+{
+    DeviceOptions device;
+    device.rank = rank;
+    device.budget = options.budget;
+    device.topology = options.topology;
+    device.record = !options.trace.empty();
+    return device;
+}
+
+double validate(const Trainer& trainer, const Text& text, const TrainOptions& options)
+{
+    double sum = 0.0;
+    double counted = 0.0;
+    const std::int64_t batches = validation_batches(text, options.batch, options.shape.sequence);
+    for (std::int64_t i = 0; i < batches; ++i) {
+        const Batch batch = make_validation_batch(text, i, options.batch, options.shape.sequence);
+        const auto tokens = static_cast<double>(batch.counted());
+        if (tokens == 0.0) continue;
+        sum += tokens * trainer.evaluate(batch.view());
+        counted += tokens;
+    }
+    return sum / counted / std::numbers::ln2;
+}
+
+void say_what_runs(const TrainOptions& o, const Text& text)
+{
+    fmt::print("{} layers, hidden {}, {} heads, {} tokens a sequence: {} parameters in {}\n", o.shape.layers,
+               o.shape.hidden, o.shape.heads, o.shape.sequence, o.shape.parameters(), name_of(o.dtype));
+    fmt::print("{} bytes of {}\n", text.training().size() + text.validation().size(), text.origin());
+}
+
+void say_memory(const Device& device)
+{
+    const MemoryUse& memory = device.memory();
+    fmt::print(
+        "memory of rank {}: parameters {}, gradients {}, optimizer states {}, activations at most {}\n",
+        device.rank(), format_bytes(memory.current_of(Category::parameters)),
+        format_bytes(memory.current_of(Category::gradients)),
+        format_bytes(memory.current_of(Category::optimizer_states)),
+        format_bytes(memory.peak_of(Category::activations)));
+}
+
+void say_validation(const ValidationFigures& figures)
+{
+    fmt::print("validation: {:.4f} bits per byte (order-0 entropy {:.4f}, bigram model {:.4f})\n",
+               figures.bits_per_byte, figures.statistics.order_0, figures.statistics.bigram);
+}
+
+void train_steps(const TrainOptions& options, const Text& text, Device& device, Trainer& trainer,
+                 std::int64_t first_step, std::vector<StepFigures>& history)
+{
+    ProgressLine progress(options, first_step);
+    for (std::int64_t step = first_step; step <= options.steps; ++step) {
+        const Batch batch = make_batch(text, options.seed, step - 1, options.batch, options.shape.sequence);
+        const double begin = device.clock().now();
+        const StepReport report = trainer.step(batch.view(), step);
+        check(options.dtype == DType::fp16 || std::isfinite(report.loss),
+              "the loss of step {} is {}: the run has diverged, use a smaller --lr or clip the gradient "
+              "(--clip 1)",
+              step, report.loss);
+        device.record({fmt::format("step {}", step), "step", begin, device.clock().now(), 0.0, 0, -1, -1});
+        history.push_back({step, report, device.clock().now()});
+        progress.show(history.back(), device);
+    }
+}
+
+}  // namespace
+
+void prepare_training(TrainOptions options)
+{
+    options.validate();
+    check_vocabulary(options.shape.vocabulary);
+    check_long_enough(text_of(options), options.shape.sequence);
+    check(options.save.empty() && options.load.empty() && options.trace.empty(),
+          "--save, --load and --trace are not available yet");
+}
+
+void run_training(TrainOptions options, MpiSession& session)
+{
+    const Text text = text_of(options);
+    Device device(device_options(options, session.rank()));
+    const Comm world = Comm::world(device);
+    check(world.size() == options.layout.world_size(),
+          "started on {} ranks, but pp {} x dp {} x tp {} is {}: start as many ranks as the layout has",
+          world.size(), options.layout.pp, options.layout.dp, options.layout.tp, options.layout.world_size());
+    Trainer trainer(device, options);
+    const std::int64_t first_step = 1;
+    say_what_runs(options, text);
+
+    std::vector<StepFigures> history;
+    train_steps(options, text, device, trainer, first_step, history);
+    const ValidationFigures validation{validate(trainer, text, options), measure_statistics(text)};
+    say_memory(device);
+    say_validation(validation);
+    if (!options.json.empty()) write_json_report(options.json, options, history, validation, device);
+}
+
+}  // namespace shardlings
