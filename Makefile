@@ -175,16 +175,16 @@ $(rank_programs): $(BUILD)/tests/lib/%: $(BUILD)/obj/tests/lib/%.o $(machine_obj
 	$(quiet)$(CXX) $(sanitizer) -o $@ $^ $(libraries)
 
 solution_drivers := $(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),$(BUILD)/drivers/solution/$l/all))
-demos := $(patsubst lessons/%.cpp,$(BUILD)/lessons/%,$(wildcard lessons/*/demo.cpp))
+demos := $(patsubst lessons/%.cpp,$(BUILD)/lessons/%,$(wildcard lessons/*/*.cpp))
 all: $(BUILD)/shardlings $(demos) $(judges) $(solution_drivers) $(if $(lib_tests),$(BUILD)/tests/lib/test) $(rank_programs) ## build everything
 
 # --- the course -------------------------------------------------------------------------------------------------
 
 lesson-%: ## run lesson NN's demo
-	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(patsubst lessons/%.cpp,$(BUILD)/lessons/%,$(wildcard lessons/$(call lesson_of,$*)/demo.cpp))
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(filter $(BUILD)/lessons/$*_%,$(demos))
 	@lessons/$(call lesson_of,$*)/demo.sh $(BUILD)
 
-$(BUILD)/lessons/%: $(BUILD)/obj/lessons/%.o $(stack_objects) $(machine_objects) $(BUILD)/mine
+$(demos): $(BUILD)/lessons/%: $(BUILD)/obj/lessons/%.o $(stack_objects) $(machine_objects) $(BUILD)/mine
 	@mkdir -p $(@D)
 	@echo "  link    $@"
 	$(quiet)$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(libraries)
