@@ -231,6 +231,15 @@ wrong: all ## every planted bug must be found by the tests
 	@$(MAKE) -j$(JOBS) wrong-drivers
 	@$(BUILD)/shardlings course judge-wrong --build $(BUILD)
 
+bug: ## what the tests say about a planted bug: make bug BUG=00_devices/ring_passes_the_sum
+	@test -n "$(BUG)" || { echo "make bug BUG=LESSON/NAME, of a tests/LESSON/wrong/NAME.toml" >&2; exit 2; }
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/tests/$(firstword $(subst /, ,$(BUG)))/test >/dev/null
+	@$(BUILD)/shardlings course plant --build $(BUILD)
+	@$(MAKE) -j$(JOBS) bug-driver >/dev/null
+	@$(BUILD)/shardlings course show-bug $(BUG) --build $(BUILD)
+.PHONY: bug bug-driver
+bug-driver: $(patsubst $(BUILD)/wrong/%.cpp,$(BUILD)/drivers/wrong/%,$(wildcard $(BUILD)/wrong/$(BUG)/*.cpp))
+
 grade: ## score a submission: make grade DIR=path
 	@test -n "$(DIR)" || { echo "make grade DIR=path-to-a-submission [JSON=file]" >&2; exit 2; }
 	@$(MAKE) -j$(JOBS) all

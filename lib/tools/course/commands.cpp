@@ -27,6 +27,7 @@ struct Options {
     bool check = false;
     bool solution = false;
     std::string folder;
+    std::string bug;
     std::string json;
     std::string seed;
 
@@ -109,6 +110,10 @@ void add_author_commands(CLI::App& course, const Shared& o)
         [o] { plant_bugs(o->places(), o->manifest()); });
     add("judge-wrong", "check that the tests find every planted bug",
         [o] { require(judge_planted_bugs(o->places(), o->manifest(), LocalRunner())); });
+    CLI::App* show = course.add_subcommand("show-bug", "what the tests say about one planted bug");
+    show->add_option("bug", o->bug, "LESSON/NAME of a tests/LESSON/wrong/NAME.toml")->required();
+    show->add_option("--build", o->build, "folder that make builds in");
+    show->callback([o] { require(show_bug(o->places(), o->manifest(), LocalRunner(), o->bug)); });
     add("judge-skeletons", "check that skeletons fail every test as not implemented, and solutions pass",
         [o] { require(judge_skeletons(o->places(), o->manifest(), LocalRunner())); });
 }

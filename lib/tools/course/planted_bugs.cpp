@@ -141,4 +141,17 @@ bool judge_planted_bugs(const Places& places, const Manifest& manifest, const Ru
     return missed == 0;
 }
 
+bool show_bug(const Places& places, const Manifest& manifest, const Runner& runner, const std::string& name)
+{
+    const std::vector<PlantedBug> bugs = planted_bugs(places, manifest);
+    const auto bug = std::find_if(bugs.begin(), bugs.end(),
+                                  [&](const PlantedBug& one) { return one.lesson + "/" + one.name == name; });
+    check(bug != bugs.end(),
+          "there is no planted bug '{}': expected LESSON/NAME of a tests/LESSON/wrong/NAME.toml", name);
+    const PartResult result = judge_bug(places, manifest, runner, *bug);
+    const Part& part = find_part(find_lesson(manifest, bug->lesson), bug->part);
+    for (const std::string& line : lines_for(part, result, Detail::first_few)) fmt::print("{}\n", line);
+    return why_missed(*bug, result).empty();
+}
+
 }  // namespace shardlings

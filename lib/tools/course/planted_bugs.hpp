@@ -28,6 +28,10 @@ void plant_bugs(const Places& places, const Manifest& manifest);
 /// Runs the tests on every planted bug and prints what caught it. True when all are caught.
 bool judge_planted_bugs(const Places& places, const Manifest& manifest, const Runner& runner);
 
+/// Runs the tests on one planted bug, "00_devices/ring_passes_the_sum", and prints what a student would see.
+/// True when they find it.
+bool show_bug(const Places& places, const Manifest& manifest, const Runner& runner, const std::string& name);
+
 /// Checks that every test of every part fails on the skeleton with "not implemented" and nothing else, and
 /// passes on the solution. exercises/ must be as generated. True when all is so.
 bool judge_skeletons(const Places& places, const Manifest& manifest, const Runner& runner);
