@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <mpi.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,11 +11,16 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <limits>
+#include <string_view>
 
 #include "lib/machine/base/error.hpp"
+#include "lib/tools/launch/notices.hpp"
 
 namespace shardlings {
 
@@ -23,9 +29,9 @@ namespace {
 constexpr std::size_t kept_output = 256 * 1024;
 constexpr int could_not_start = 127;
 
-/// Forks; in the child, its own process group when `own_group`, output to `output` unless it is −1, then
-/// exec.
-pid_t start(const Command& command, const Environment& environment, int output, bool own_group)
+/// Forks; in the child, standard error to `error`; when `captured`, standard output too, no input, and its
+/// own process group; then exec.
+pid_t start(const Command& command, const Environment& environment, int error, bool captured)
 {
     std::vector<char*> arguments;
     for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -33,10 +39,13 @@ pid_t start(const Command& command, const Environment& environment, int output, 
     const pid_t child = fork();
     check(child >= 0, "cannot start {}: {}", command.front(), std::strerror(errno));
     if (child > 0) return child;
-    if (own_group) setpgid(0, 0);
-    if (output >= 0) {
-        dup2(output, STDOUT_FILENO);
-        dup2(output, STDERR_FILENO);
+    // Nobody is left to stop it when this process is killed, by Ctrl-C for one, which its own group keeps
+    // off.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    dup2(error, STDERR_FILENO);
+    if (captured) {
+        setpgid(0, 0);
+        dup2(error, STDOUT_FILENO);
         const int nothing = open("/dev/null", O_RDONLY);
         dup2(nothing, STDIN_FILENO);
     }
@@ -45,13 +54,32 @@ pid_t start(const Command& command, const Environment& environment, int output, 
     _exit(could_not_start);
 }
 
-void keep_end(std::string& text)
-{
-    if (text.size() > 2 * kept_output) text.erase(0, text.size() - kept_output);
-}
+/// Both ends of a pipe, closed with this; a child has them only as what it duplicates.
+class Pipe {
+  public:
+    Pipe() { check(pipe2(ends_.data(), O_CLOEXEC) == 0, "cannot make a pipe: {}", std::strerror(errno)); }
+    ~Pipe()
+    {
+        close(ends_[0]);
+        close_writer();
+    }
+    Pipe(const Pipe&) = delete;
+    Pipe& operator=(const Pipe&) = delete;
+    int reader() const { return ends_[0]; }
+    int writer() const { return ends_[1]; }
+    void close_writer()
+    {
+        if (ends_[1] >= 0) close(ends_[1]);
+        ends_[1] = -1;
+    }
 
-/// Reads `pipe` until it closes, the child ends, or the time is up. True when it was the time.
-bool read_until_end(int pipe, pid_t child, double limit, std::string& output)
+  private:
+    std::array<int, 2> ends_{-1, -1};
+};
+
+/// Gives what comes out of `pipe` to `take` until it closes, the child ends, or the time is up. True when it
+/// was the time.
+bool read_until_end(int pipe, pid_t child, double limit, const std::function<void(std::string_view)>& take)
 {
     using Seconds = std::chrono::duration<double>;
     const auto begin = std::chrono::steady_clock::now();
@@ -64,8 +92,7 @@ bool read_until_end(int pipe, pid_t child, double limit, std::string& output)
         if (ready > 0) {
             const ssize_t count = read(pipe, block.data(), block.size());
             if (count <= 0) return false;
-            output.append(block.data(), static_cast<std::size_t>(count));
-            keep_end(output);
+            take({block.data(), static_cast<std::size_t>(count)});
         } else {
             siginfo_t info{};
             if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -114,13 +141,17 @@ Environment mpirun_environment()
 
 ProcessResult run_captured(const Command& command, const Environment& environment, double limit)
 {
-    std::array<int, 2> ends{};
-    check(pipe2(ends.data(), O_CLOEXEC) == 0, "cannot make a pipe: {}", std::strerror(errno));
-    const pid_t child = start(command, environment, ends[1], true);
-    close(ends[1]);
+    Pipe pipe;
+    const pid_t child = start(command, environment, pipe.writer(), true);
+    pipe.close_writer();
     ProcessResult result;
-    result.timed_out = read_until_end(ends[0], child, limit, result.output);
-    close(ends[0]);
+    NoticeFilter filter;
+    result.timed_out = read_until_end(pipe.reader(), child, limit, [&](std::string_view text) {
+        result.output += filter.pass(text);
+        if (result.output.size() > 2 * kept_output)
+            result.output.erase(0, result.output.size() - kept_output);
+    });
+    result.output += filter.finish();
     if (result.timed_out) {
         kill(-child, SIGTERM);  // mpirun passes it on to ranks that are in groups of their own
         // Within about a second it ends them and removes their shared memory; killed earlier it would not.
@@ -147,10 +178,21 @@ ProcessResult run_captured(const Command& command, const Environment& environmen
 
 int run_foreground(const Command& command, const Environment& environment)
 {
-    const pid_t child = start(command, environment, -1, false);
+    Pipe pipe;
+    const pid_t child = start(command, environment, pipe.writer(), false);
+    pipe.close_writer();
     foreground_child = child;
-    std::signal(SIGINT, pass_on);
+    std::signal(SIGINT,
+                SIG_IGN);  // a terminal's Ctrl-C reaches mpirun too; a second one would skip its clean-up
     std::signal(SIGTERM, pass_on);
+    NoticeFilter filter;
+    const auto show = [](std::string_view text) {
+        std::fwrite(text.data(), 1, text.size(), stderr);
+        std::fflush(stderr);
+    };
+    read_until_end(pipe.reader(), child, std::numeric_limits<double>::infinity(),
+                   [&](std::string_view text) { show(filter.pass(text)); });
+    show(filter.finish());
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }

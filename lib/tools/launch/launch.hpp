@@ -26,8 +26,8 @@ struct ProcessResult {
 /// killed. Error when it cannot be started.
 ProcessResult run_captured(const Command& command, const Environment& environment, double limit);
 
-/// Runs `command` with this process's own input and output, passing on SIGINT and SIGTERM. Returns its exit
-/// code, 128 + the signal when one ended it.
+/// Runs `command` with this process's own input and output (less mpirun's notices that a rank failed),
+/// passing on SIGTERM; Ctrl-C is left to it. Returns its exit code, 128 + the signal when one ended it.
 int run_foreground(const Command& command, const Environment& environment);
 
 /// A folder that is removed with everything in it when its owner goes.
