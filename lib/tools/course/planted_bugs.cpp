@@ -30,6 +30,17 @@ std::regex pattern_of(const PlantedBug& bug)
     }
 }
 
+/// The line of a message that `says` matches; empty when it matches across lines only.
+std::string telling_line(const PlantedBug& bug, const PartResult& result)
+{
+    const std::regex pattern = pattern_of(bug);
+    for (const CaseReport& one : result.cases)
+        for (const std::string& message : one.messages)
+            for (const std::string& line : lines_of(message))
+                if (std::regex_search(line, pattern)) return line;
+    return {};
+}
+
 std::string first_message(const PartResult& result)
 {
     for (const CaseReport& one : result.cases)
@@ -130,11 +141,9 @@ bool judge_planted_bugs(const Places& places, const Manifest& manifest, const Ru
             missed += reason.empty() ? 0 : 1;
             fmt::print("{}  {}  {:<34} {}\n", reason.empty() ? "caught" : "MISSED", bugs[i].part,
                        bugs[i].name, bugs[i].why);
-            const std::string said = reason.empty() ? first_message(results[i]) : reason;
-            for (const std::string& line : lines_of(said)) {
-                fmt::print("              {}\n", reason.empty() ? shortened(line, shown_columns) : line);
-                if (reason.empty()) break;
-            }
+            if (reason.empty())
+                fmt::print("              {}\n", shortened(telling_line(bugs[i], results[i]), shown_columns));
+            for (const std::string& line : lines_of(reason)) fmt::print("              {}\n", line);
             std::fflush(stdout);
         });
     fmt::print("{} caught, {} missed\n", bugs.size() - missed, missed);
