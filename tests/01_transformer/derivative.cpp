@@ -10,10 +10,11 @@ namespace lesson01 {
 
 namespace {
 
-/// f'(0) ≈ Σ_k weight_k (f(k step) − f(−k step)) / step, exact for polynomials of degree 6. What is left out
-/// is step⁶ f⁽⁷⁾ / 140 ≈ 1.6e-15 f⁽⁷⁾, and 2⁻⁵³ / step ≈ 1.4e-14 of the objective's terms is rounding: 1e-7
-/// is out of reach of both.
-constexpr double step = 0x1p-7;
+/// f'(0) ≈ Σ_k weight_k (f(k s) − f(−k s)) / s, exact for polynomials of degree 6. Along a direction of n
+/// random numbers, which is about sqrt(n) long, s = reach / sqrt(n): what is left out is reach⁶ / 140
+/// ≈ 2.5e-17 times the seventh derivative along a unit direction, and rounding is 2⁻⁵³ / s < 1e-12 of the
+/// objective's terms. 1e-7 of the slope is out of reach of both.
+constexpr double reach = 0x1p-8;
 constexpr std::array<double, 3> weights{45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0};
 constexpr double allowed = 1e-7;
 
@@ -49,6 +50,13 @@ json moved(const Derivative& d, const std::vector<std::string>& variables, doubl
     return inputs;
 }
 
+double step_of(const Derivative& d, const std::vector<std::string>& variables)
+{
+    std::size_t count = 0;
+    for (const std::string& variable : variables) count += values_of(d.inputs.at(variable)).size();
+    return reach / std::sqrt(static_cast<double>(count));
+}
+
 /// The derivative along a direction by backward's gradients, and its largest term.
 std::pair<double, double> by_gradients(const Derivative& d, const std::vector<std::string>& variables,
                                        const json& outputs)
@@ -75,10 +83,12 @@ std::string name_of(const std::vector<std::string>& variables)
 void judge_derivative(const std::string& file, const Derivative& d)
 {
     std::vector<CaseInput> cases{one_rank(d.backward, d.backward_inputs)};
-    for (const auto& variables : d.directions)
+    for (const auto& variables : d.directions) {
+        const double step = step_of(d, variables);
         for (int k = 1; k <= 3; ++k)
             for (const int sign : {1, -1})
                 cases.push_back(one_rank(d.forward, moved(d, variables, sign * k * step)));
+    }
     const std::vector<CaseResult> results = run_cases(file, cases);
     for (const CaseResult& result : results)
         if (!result.failure.empty()) FAIL(result.failure);
@@ -89,7 +99,7 @@ void judge_derivative(const std::string& file, const Derivative& d)
         double slope = 0.0;
         for (const double weight : weights)
             for (const double sign : {1.0, -1.0})
-                slope += sign * weight / step *
+                slope += sign * weight / step_of(d, variables) *
                          dot(values_of((next++)->ranks[0].outputs.at(d.output)), values_of(d.weights));
         const auto [got, largest_term] = by_gradients(d, variables, results[0].ranks[0].outputs);
         problems.push_back(

@@ -1,5 +1,5 @@
 // The driver's operations on modules: parameters come in by their names, their gradients go out as
-// "gradient.NAME".
+// "gradient.NAME", and dx as "gradient.x".
 #pragma once
 
 #include <utility>
@@ -63,9 +63,9 @@ struct Meter {
     double flops_before;
 };
 
-/// Forward and backward of one module on inputs x and dy: y, dx, the bytes saved in between ("saved_bytes")
-/// and left in the end ("left_bytes"), what is left on the stack, on which something lay before, and the
-/// FLOPs.
+/// Forward and backward of one module on inputs x and dy: y, gradient.x, the bytes saved in between
+/// ("saved_bytes") and left in the end ("left_bytes"), what is left on the stack, on which something lay
+/// before, and the FLOPs.
 inline void run_module(Case& c, Module& module, const MicroBatch& batch, Tensor dy)
 {
     Saved saved;
@@ -82,7 +82,7 @@ inline void run_module(Case& c, Module& module, const MicroBatch& batch, Tensor 
     c.put("left_bytes", forward.bytes() + dy_bytes - static_cast<double>(dx.bytes()));
     c.put("backward_flops", backward.flops());
     c.put("left_on_stack", static_cast<double>(saved.size()) - 1.0);
-    c.put("dx", dx);
+    c.put("gradient.x", dx);
 }
 
 inline void block(Case& c)
