@@ -240,6 +240,13 @@ bug: ## what the tests say about a planted bug: make bug BUG=00_devices/ring_pas
 .PHONY: bug bug-driver
 bug-driver: $(patsubst $(BUILD)/wrong/%.cpp,$(BUILD)/drivers/wrong/%,$(wildcard $(BUILD)/wrong/$(BUG)/*.cpp))
 
+docs: all ## fill the excerpts and transcripts of the pages
+	@lib/scripts/docs.py $(pages)
+
+docs-check: all ## fail when a page's excerpt or transcript is not what its command gives
+	@lib/scripts/docs.py --check $(pages)
+.PHONY: docs docs-check
+
 grade: ## score a submission: make grade DIR=path
 	@test -n "$(DIR)" || { echo "make grade DIR=path-to-a-submission [JSON=file]" >&2; exit 2; }
 	@$(MAKE) -j$(JOBS) all
