@@ -52,6 +52,22 @@ TEST_CASE("A forgotten request ends the job, naming the line that started it", "
     require_says("forgotten_request", "rank 0: the isend started at tests/lib/ranks/failures.cpp:");
 }
 
+TEST_CASE("shardlings launch: a failing job says why once, and its exit code is not zero", "[device]")
+{
+    const auto build = ranks_test::build_folder();
+    for (const int ranks : {1, 2, 8, 16}) {
+        const Command command{
+            (build / "shardlings").string(), "launch", "--ranks",
+            std::to_string(ranks),           "--",     (build / "tests/lib/ranks/failures").string(),
+            "out_of_memory_on_all"};
+        const ProcessResult result = run_captured(command, {}, ranks_test::limit_seconds);
+        INFO(ranks << " ranks printed: " << result.output);
+        CHECK(result.exit_code != 0);
+        CHECK(std::count(result.output.begin(), result.output.end(), '\n') == 3);
+        CHECK(count_of(result.output, "device out of memory") == 1);
+    }
+}
+
 TEST_CASE("Out of memory on one rank or on all ends the job at once, with one message", "[device]")
 {
     for (const char* scenario : {"out_of_memory_on_one", "out_of_memory_on_all"})
