@@ -34,8 +34,11 @@ catch_libraries := $(shell pkg-config --libs catch2-with-main 2>/dev/null)
 numerics := -ffp-contract=off -fno-math-errno -fno-trapping-math
 sanitizer := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 warnings := -Wall -Wextra -Werror=missing-declarations -Wno-maybe-uninitialized $(if $(WERROR),-Werror)
-CXXFLAGS ?= -O3 -g1
-flags = -std=c++20 $(CXXFLAGS) -march=$(MARCH) $(numerics) $(sanitizer) $(warnings) -I. $(eigen) $(packages) \
+CXXFLAGS ?= -g1
+# What computes is optimised; the rest is compiled fast.
+fast := lib/machine/% lib/tools/train/% lib/tools/bench/% solutions/% exercises/% $(BUILD)/wrong/%
+optimise = $(if $(filter $(fast),$<),-O3,-O1)
+flags = -std=c++20 $(optimise) $(CXXFLAGS) -march=$(MARCH) $(numerics) $(sanitizer) $(warnings) -I. $(eigen) $(packages) \
 	-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DEIGEN_MPL2_ONLY -DEIGEN_DONT_PARALLELIZE -MMD -MP
 # An exercise may leave things unused while it is being written; its errors come first and few.
 exercise_flags := -Wno-unused -Wno-unused-parameter -Werror=return-type -fmax-errors=3
