@@ -225,7 +225,7 @@ check-exercises: $(BUILD)/shardlings $(solution_objects) ## fail when exercises/
 	@$(MAKE) -j$(JOBS) $(exercise_objects)
 	@lib/scripts/check_symbols.sh $(BUILD)
 
-check-skeletons: all ## skeletons fail every test as "not implemented", solutions pass
+check-skeletons: all check-exercises ## skeletons fail every test as "not implemented", solutions pass
 	@$(MAKE) -j$(JOBS) $(foreach l,$(lessons),$(foreach s,$(call stems,$l),$(BUILD)/drivers/exercise/$l/$s))
 	@$(BUILD)/shardlings course judge-skeletons --build $(BUILD)
 

@@ -71,7 +71,7 @@ bool judge_skeletons(const Places& places, const Manifest& manifest, const Runne
             for (const std::string& line : failure_lines(one.result, Detail::all))
                 fmt::print("    {}\n", line);
         });
-    fmt::print("{} as they should be, {} wrong\n", all.size() - wrong, wrong);
+    fmt::print("{} passed, {} failed\n", all.size() - wrong, wrong);
     return wrong == 0;
 }
 
