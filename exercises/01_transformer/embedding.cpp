@@ -18,6 +18,8 @@ Tensor transformer::embedding_forward(std::span<const std::int32_t> ids, std::in
     Tensor y(wte.device(), {sequences, tokens, wte.columns()}, wte.dtype(), Category::activations);
     with_real(wte.dtype(), [&](auto zero) {
         using Real = decltype(zero);
+        const Input<Real> wte_(wte), wpe_(wpe);
+        const Output<Real> y_(y);
         // Your code: see lessons/01_transformer/embedding.hpp (hints: make hint-01 PART=01.5)
         not_implemented("01.5 embedding_forward");
     });
@@ -30,6 +32,8 @@ void transformer::embedding_backward(const Tensor& dy, std::span<const std::int3
     const std::int64_t tokens = dy.dim(1);
     with_real(dy.dtype(), [&](auto zero) {
         using Real = decltype(zero);
+        const Input<Real> dy_(dy);
+        const Update<Real> dwte_(dwte), dwpe_(dwpe);
         // Your code: see lessons/01_transformer/embedding.hpp (hints: make hint-01 PART=01.5)
         not_implemented("01.5 embedding_backward");
     });

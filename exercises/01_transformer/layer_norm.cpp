@@ -24,6 +24,8 @@ transformer::LayerNormOutput transformer::layer_norm_forward(const Tensor& x, co
     LayerNormOutput out{make_like(x, Category::activations), make_statistics(x), make_statistics(x)};
     with_real(x.dtype(), [&](auto zero) {
         using Real = decltype(zero);
+        const Input<Real> x_(x), gain_(gain), bias_(bias);
+        const Output<Real> y_(out.y), mean_(out.mean), rstd_(out.rstd);
         // Your code: see lessons/01_transformer/layer_norm.hpp (hints: make hint-01 PART=01.3)
         not_implemented("01.3 layer_norm_forward");
     });
@@ -36,6 +38,9 @@ Tensor transformer::layer_norm_backward(const Tensor& dy, const Tensor& x, const
     Tensor dx = make_like(x, Category::activations);
     with_real(x.dtype(), [&](auto zero) {
         using Real = decltype(zero);
+        const Input<Real> dy_(dy), x_(x), gain_(gain), mean_(mean), rstd_(rstd);
+        const Output<Real> dx_(dx);
+        const Update<Real> dgain_(dgain), dbias_(dbias);
         // Your code: see lessons/01_transformer/layer_norm.hpp (hints: make hint-01 PART=01.3)
         not_implemented("01.3 layer_norm_backward");
     });

@@ -21,6 +21,8 @@ Tensor transformer::linear_forward(const Tensor& x, const Tensor& w, const Tenso
     Tensor y(x.device(), with_columns(x.shape(), w.columns()), x.dtype(), Category::activations);
     with_real(x.dtype(), [&](auto zero) {
         using Real = decltype(zero);
+        const Input<Real> x_(x), w_(w), b_(b);
+        const Output<Real> y_(y);
         // Your code: see lessons/01_transformer/linear.hpp (hints: make hint-01 PART=01.1)
         not_implemented("01.1 linear_forward");
     });
@@ -33,6 +35,9 @@ Tensor transformer::linear_backward(const Tensor& dy, const Tensor& x, const Ten
     Tensor dx = make_like(x, Category::activations);
     with_real(x.dtype(), [&](auto zero) {
         using Real = decltype(zero);
+        const Input<Real> dy_(dy), x_(x), w_(w);
+        const Output<Real> dx_(dx);
+        const Update<Real> dw_(dw), db_(db);
         // Your code: see lessons/01_transformer/linear.hpp (hints: make hint-01 PART=01.1)
         not_implemented("01.1 linear_backward");
     });
