@@ -48,7 +48,7 @@ std::string header_of(const std::vector<std::string>& lines, const Lesson& lesso
 std::string marked_name(const std::string& line, const std::string& where, const std::string& file,
                         const Lesson& lesson)
 {
-    const std::string name = trimmed(line.substr(line.find(begin_mark) + begin_mark.size()));
+    std::string name = trimmed(line.substr(line.find(begin_mark) + begin_mark.size()));
     const auto space = name.find(' ');
     check(space != name.npos, "{}: expected '{} PART FUNCTION'", where, begin_mark);
     const std::string id = name.substr(0, space);
