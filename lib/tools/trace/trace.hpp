@@ -1,0 +1,57 @@
+// What the devices of a run did over virtual time, as a file to look at: Chrome trace JSON or an SVG picture.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/machine/device/device.hpp"
+
+namespace shardlings {
+
+/// One device's record: its events and memory samples in the order they were recorded.
+struct RankTrace {
+    int rank = 0;
+    std::uint64_t budget = std::numeric_limits<std::uint64_t>::max();  // bytes; the largest value: no budget
+    std::vector<Event> events;
+    std::vector<MemorySample> memory;
+};
+
+RankTrace trace_of(const Device& device);
+
+/// A RankTrace as a message: from_bytes(to_bytes(t)) equals t bit for bit. Error when the bytes are none.
+std::vector<std::uint8_t> to_bytes(const RankTrace& trace);
+RankTrace from_bytes(std::span<const std::uint8_t> bytes);
+
+struct PictureOptions {
+    std::string title;  // empty: "Timeline of 4 devices"
+    int width = 1200;   // pixels, at least 600
+    // The window of virtual time that is shown, in seconds; it ends with the last event at the latest.
+    double begin = 0.0;
+    double end = std::numeric_limits<double>::infinity();
+};
+
+/// Chrome's trace format, for ui.perfetto.dev: a process per rank; lanes for compute, sends and receives
+/// (as many as overlap); counters of bytes by category. Times are in microseconds, rounded to whole
+/// nanoseconds; the exact duration is among an event's arguments. The file appears whole or not at all; Error
+/// when it cannot be written.
+void write_chrome_trace(const std::string& path, std::span<const RankTrace> traces);
+
+/// A picture: a row per device over virtual time (boxes of compute, messages below them, idle time hatched),
+/// then the memory of each device by category, with its budget. The same traces give the same bytes. Boxes
+/// and samples closer than a pixel are merged; of the merged samples the largest is shown. Error as above.
+void write_svg_timeline(const std::string& path, std::span<const RankTrace> traces,
+                        const PictureOptions& options = {});
+
+enum class TraceFormat { chrome_json, svg };
+
+/// By the ending: .json or .svg; Error naming the two for any other. To be asked before a run, not after it.
+TraceFormat trace_format_of(const std::string& path);
+
+/// Writes what the path's ending asks for.
+void write_trace(const std::string& path, std::span<const RankTrace> traces,
+                 const PictureOptions& options = {});
+
+}  // namespace shardlings
