@@ -57,6 +57,8 @@ std::vector<MemoryPoint> memory_curve(std::span<const MemorySample> samples, dou
             apply(state, samples[next++]);
             if (total_of(state) >= total_of(largest)) largest = state;
         } while (next < samples.size() && (samples[next].time == from || samples[next].time < until));
+        // The state at the end of the interval before is among this one's.
+        if (resolution > 0.0 && curve.back().time == from) curve.pop_back();
         append(curve, from, largest);
         append(curve, until, state);
     }

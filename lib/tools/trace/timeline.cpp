@@ -69,7 +69,10 @@ void nest(std::vector<Box>& boxes)
 {
     std::vector<Box*> open;
     for (Box& box : boxes) {
-        while (!open.empty() && open.back()->event.end <= box.event.begin) open.pop_back();
+        // Neighbours may overlap in the last bit where their times are sums: inside is wholly inside.
+        while (!open.empty() &&
+               (open.back()->event.end <= box.event.begin || open.back()->event.end < box.event.end))
+            open.pop_back();
         box.depth = static_cast<int>(open.size());
         if (!open.empty()) {
             open.back()->has_children = true;
