@@ -1,6 +1,6 @@
 // Traces as messages and as Chrome's JSON, and the arrangement that both kinds of file are drawn from.
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <limits>
 #include <map>
@@ -47,7 +47,7 @@ std::string lane_of(const std::vector<RankTrace>& traces, const std::string& nam
 
 bool same_bits(double a, double b)
 {
-    return std::memcmp(&a, &b, sizeof a) == 0;
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
 }  // namespace
