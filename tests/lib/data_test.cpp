@@ -63,7 +63,7 @@ TEST_CASE("a file that cannot be learned from is named", "[data]")
     const TemporaryFolder folder;
     write_file(folder / "empty", "");
     const auto load = [&](const std::string& name) { return error_of([&] { load_text(folder / name); }); };
-    const auto named = [&](const std::string& name) { return fmt::format("'{}'", (folder / name).string()); };
+    const auto named = [&](const std::string& name) { return quoted(folder / name); };
     CHECK(load("missing") == "there is no file " + named("missing"));
     CHECK(load("") == named("") + " is a folder: name a file of text");
     CHECK(load("empty") == named("empty") + " is empty: a text to learn from is expected");
@@ -97,7 +97,7 @@ TEST_CASE("the course's text is its READMEs in the order of their paths", "[data
 
     const TemporaryFolder elsewhere;
     CHECK(contains(error_of([&] { load_course_text(elsewhere.path()); }),
-                   fmt::format("'{}' is not the project's folder", elsewhere.path().string())));
+                   quoted(elsewhere.path()) + " is not the project's folder"));
     std::filesystem::create_directories(elsewhere / "lessons");
     std::filesystem::create_directories(elsewhere / "lib/machine");
     CHECK(error_of([&] { load_course_text(elsewhere.path()); }) ==

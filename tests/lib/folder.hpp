@@ -40,6 +40,12 @@ inline std::string error_of(const std::function<void()>& action)
     return "no error";
 }
 
+/// The path as messages show it.
+inline std::string quoted(const std::filesystem::path& path)
+{
+    return fmt::format("'{}'", path.string());
+}
+
 inline bool contains(const std::string& text, const std::string& part)
 {
     return text.find(part) != std::string::npos;

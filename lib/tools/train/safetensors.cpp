@@ -167,7 +167,8 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path
     std::string text(static_cast<std::size_t>(length), '\0');
     file_.read(length_bytes, std::as_writable_bytes(std::span(text)));
     data_begin_ = length_bytes + length;
-    for (const auto& [key, value] : parse_header(text, name).items()) {
+    const Json header = parse_header(text, name);
+    for (const auto& [key, value] : header.items()) {
         if (key == "__metadata__")
             metadata_ = parse_metadata(value, name);
         else
