@@ -34,7 +34,7 @@ struct LearningRateSchedule {
 };
 
 /// Step k = 1, 2, …: peak · k / warmup while k <= warmup; then floor + (peak − floor) (1 + cos(π q)) / 2 with
-/// q = (k − warmup) / (total − warmup), at most 1.
+/// q = (k − warmup) / (total − warmup), at most 1, and 1 when total <= warmup.
 double learning_rate_at(const LearningRateSchedule& schedule, std::int64_t step);
 
 }  // namespace training

@@ -12,8 +12,8 @@ namespace training {
 
 using namespace shardlings;
 
-/// The dynamic loss scale of fp16. Doubles after `growth_interval` steps in a row without overflow, halves on
-/// one.
+/// The dynamic loss scale of fp16. Doubles after `growth_interval` steps in a row without overflow, up to
+/// `largest`; halves on one, down to `smallest`.
 struct LossScale {
     double scale = 65536.0;
     std::int64_t good_steps = 0;  // since the scale last changed
@@ -22,8 +22,8 @@ struct LossScale {
     double smallest = 1.0;
 };
 
-/// Books one step: halves the scale on overflow, else counts it and doubles the scale when the interval is
-/// full.
+/// Books one step: halves the scale on overflow and starts counting anew; else counts the step and, when the
+/// interval is full, doubles the scale and starts counting anew.
 void update_loss_scale(LossScale& loss_scale, bool overflow);
 
 /// True when an element is infinite or NaN.
@@ -31,8 +31,7 @@ bool has_overflow(ConstBuffer gradient);
 
 /// fp32 copies (fp64 for fp64 parameters) that the optimizer keeps for a flat buffer of parameters.
 struct OptimizerStates {
-    Tensor
-        master;  // the weights that are updated; empty for fp32 and fp64, where the parameters themselves are
+    Tensor master;  // the weights that are updated; empty for fp32 and fp64: there the parameters are
     Tensor m;
     Tensor v;
     std::int64_t step = 0;  // updates done; a skipped step is none
@@ -48,7 +47,9 @@ struct UpdateResult {
 
 /// One optimizer step over the flat buffers, from gradients that carry the factor loss_scale->scale (1
 /// without one): check for overflow (with a loss scale only), unscale, clip by the global norm, AdamW on the
-/// master weights, round them to the parameters. The padding behind the last parameter stays zero.
+/// master weights, round them to the parameters. The norm is that of the parameters' sums of squares, in
+/// their order. The gradients are only read; nothing is allocated. The padding behind the last parameter is
+/// no parameter: it stays zero whatever the gradients hold there, and does not enter the norm.
 UpdateResult update_parameters(const AdamW& options, double max_norm, LossScale* loss_scale,
                                FlatParameters& parameters, OptimizerStates& states);
 

@@ -1,6 +1,7 @@
 #include "lessons/02_training_step/mixed_precision.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -24,7 +25,15 @@ void training::update_loss_scale(LossScale& loss_scale, bool overflow)
 bool training::has_overflow(ConstBuffer gradient)
 {
     // BEGIN SOLUTION 02.4 has_overflow
-    return !std::isfinite(sum_of_squares(gradient));  // a 16-bit or fp32 square cannot overflow a double
+    constexpr std::int64_t chunk = 1024;
+    std::array<double, chunk> values{};
+    for (std::int64_t i = 0; i < gradient.count; i += chunk) {
+        const std::int64_t count = std::min(chunk, gradient.count - i);
+        convert(gradient.part(i, count), {reinterpret_cast<std::byte*>(values.data()), count, DType::fp64});
+        if (!std::all_of(values.begin(), values.begin() + count, [](double g) { return std::isfinite(g); }))
+            return true;
+    }
+    return false;
     // END SOLUTION
 }
 
