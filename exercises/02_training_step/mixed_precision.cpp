@@ -1,6 +1,7 @@
 #include "lessons/02_training_step/mixed_precision.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 

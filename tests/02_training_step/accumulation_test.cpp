@@ -55,7 +55,7 @@ std::string compare_calls(const std::string& got, const std::string& expected)
 
 /// Numbers that a float cannot add without rounding, so that every order of adding gives another sum.
 const std::vector<double> head_gradients{16777216.0, 3.0, -16777213.0, 5.0};
-const std::vector<double> lookup_gradients{1.0, 16777215.0, 7.0, -9.0};
+const std::vector<double> lookup_gradients{2.0, 16777215.0, 7.0, -9.0};
 
 float accumulated(float gradient, std::int64_t micro_batches)
 {
@@ -84,7 +84,8 @@ std::vector<std::string> check_chain(const Chain& chain, const RankResult& resul
     const std::string memory =
         check_memory(result, 0, static_cast<std::uint64_t>(tensors * elements) * 8 + 256);
     if (!memory.empty())
-        messages.push_back(memory + (chain.evaluate
+        messages.push_back(memory + (!memory.starts_with("needed") ? ""
+                                     : chain.evaluate
                                          ? ": without a backward pass, nothing has to be kept but x"
                                          : ": activations of one micro-batch only are to be held at a time"));
     if (chain.evaluate) {

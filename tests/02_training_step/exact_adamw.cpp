@@ -98,11 +98,21 @@ std::string decay_in_m(const Update& update, const json& got, const std::vector<
         static_cast<double>(share));
 }
 
+/// "…" when a moment is what it would be without the factor of the gradient.
+std::string without_factor(std::vector<Update> updates, const std::vector<std::vector<double>>& gradients,
+                           const std::vector<Element>& before, const json& got, Bounded Element::*what)
+{
+    for (Update& update : updates) update.gradient_factor = 1.0;
+    const std::vector<Element> wrong = exact_updates(updates, gradients, before);
+    if (!compare_elements("", got, wrong, what, updates[0].dtype).empty()) return "";
+    return "; the gradient counts as gradient_factor times what is stored";
+}
+
 std::string cause_of_weights(const std::vector<Update>& updates,
                              const std::vector<std::vector<double>>& gradients,
                              const std::vector<Element>& before, const json& got, const std::string& name)
 {
-    const std::array<std::pair<Variant, const char*>, 8> known{{
+    const std::array<std::pair<Variant, const char*>, 9> known{{
         {Variant::no_correction, "m and v are not divided by their bias corrections 1 - beta^step"},
         {Variant::no_correction_of_m, "m is not divided by its bias correction 1 - beta1^step"},
         {Variant::no_correction_of_v, "v is not divided by its bias correction 1 - beta2^step"},
@@ -110,6 +120,7 @@ std::string cause_of_weights(const std::vector<Update>& updates,
         {Variant::no_root, "the root of v is missing"},
         {Variant::decay_flipped, "the flag `decays` is not obeyed"},
         {Variant::decay_without_rate, "the decay is not multiplied by the learning rate"},
+        {Variant::old_moments, "the step is made with m and v as they were before this update"},
         {Variant::uphill, "the step goes up the gradient, not down"},
     }};
     for (const auto& [variant, text] : known) {
@@ -131,6 +142,7 @@ void exact_update(const Update& update, double gradient, Element& e, Variant var
     const long double smallest = update.dtype == DType::fp32 ? std::numeric_limits<float>::denorm_min()
                                                              : std::numeric_limits<double>::denorm_min();
     const long double b1 = o.beta1, b2 = o.beta2, rest1 = 1.0L - b1, rest2 = 1.0L - b2;
+    const Element old = e;
     // g = factor · gradient: both rounded to the states' dtype, and their product.
     const long double g = static_cast<long double>(update.gradient_factor) * gradient;
     const long double g_error = abs(g) * (3.0L * u + update.factor_error);
@@ -141,7 +153,7 @@ void exact_update(const Update& update, double gradient, Element& e, Variant var
     e.v = {b2 * e.v.value + rest2 * g * g, b2 * e.v.error + 2.0L * rest2 * abs(g) * g_error +
                                                u * (3.0L * b2 * e.v.value + 4.0L * rest2 * g * g) +
                                                3.0L * smallest};
-    e.w = moved(update, e, variant);
+    e.w = moved(update, variant == Variant::old_moments ? old : e, variant);
 }
 
 std::vector<Update> consecutive(const Update& first, int count)
@@ -182,7 +194,9 @@ std::vector<std::string> check_elements(const std::vector<Update>& updates,
     std::string about_m = compare_elements("m", m, after, &Element::m, dtype);
     if (!about_m.empty() && updates.size() == 1 && m.at("values").size() == before.size())
         about_m += decay_in_m(updates[0], m, after, before);
-    const std::string about_v = compare_elements("v", v, after, &Element::v, dtype);
+    if (!about_m.empty()) about_m += without_factor(updates, gradients, before, m, &Element::m);
+    std::string about_v = compare_elements("v", v, after, &Element::v, dtype);
+    if (!about_v.empty()) about_v += without_factor(updates, gradients, before, v, &Element::v);
     std::string about_w = compare_elements(name_of_w, w, after, &Element::w, dtype);
     if (!about_w.empty() && about_m.empty() && about_v.empty())
         about_w += cause_of_weights(updates, gradients, before, w, name_of_w);

@@ -36,6 +36,7 @@ enum class Variant {
     no_root,
     decay_flipped,
     decay_without_rate,
+    old_moments,
     uphill
 };
 

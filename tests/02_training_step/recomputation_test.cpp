@@ -39,6 +39,12 @@ std::vector<std::string> check_chain(const Chain& chain, const RankResult& resul
             messages.push_back(fmt::format("forward left {} tensors on `saved`, expected only x", saved));
             break;
         }
+    for (const double left : result.outputs.at("left_tensors").get<std::vector<double>>())
+        if (left != 0.0) {
+            messages.push_back(fmt::format(
+                "backward left `saved` with {:+} tensors against what was there before forward", left));
+            break;
+        }
     const auto calls = result.outputs.at("calls").get<std::string>();
     if (calls != expected_calls(chain))
         messages.push_back(
