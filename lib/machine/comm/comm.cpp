@@ -180,9 +180,9 @@ void Request::wait()
     Clock& clock = state->device->clock();
     const double begin = clock.now();
     clock.wait_until(state->stamp.arrival);
-    if (state->receives)
-        state->device->record(
-            {"receive", "receive", begin, clock.now(), 0.0, state->expected.bytes(), state->peer_world, -1});
+    const char* kind = state->receives ? "receive" : "wait";
+    state->device->record(
+        {kind, kind, begin, clock.now(), 0.0, state->expected.bytes(), state->peer_world, -1});
 }
 
 Comm::Comm(std::unique_ptr<State> state) : state_(std::move(state)) {}

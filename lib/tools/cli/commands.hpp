@@ -16,6 +16,7 @@ struct CommandLine {
 };
 
 void add_train_command(CLI::App& app, const CommandLine& command_line);
+void add_generate_command(CLI::App& app, const CommandLine& command_line);
 void add_launch_command(CLI::App& app);
 
 /// This program again, with the same arguments, on `ranks` ranks. Returns its exit code.

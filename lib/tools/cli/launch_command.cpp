@@ -37,7 +37,8 @@ void add_launch_command(CLI::App& app)
         Command program;
     };
     auto flags = std::make_shared<Flags>();
-    CLI::App* command = app.add_subcommand("launch", "start any MPI program on ranks, with the project's settings");
+    CLI::App* command =
+        app.add_subcommand("launch", "start any MPI program on ranks, with the project's settings");
     command->add_option("--ranks", flags->ranks, "number of ranks")->required();
     command->add_option("program", flags->program, "the program and its arguments, after --")->required();
     command->positionals_at_end();

@@ -17,6 +17,7 @@ int main(int argc, char** argv)
     app.require_subcommand(1);
     const CommandLine command_line{argc, argv};
     add_train_command(app, command_line);
+    add_generate_command(app, command_line);
     add_bench_commands(app, command_line);
     add_course_commands(app);
     add_launch_command(app);

@@ -6,6 +6,7 @@
 #include "lib/machine/comm/environment.hpp"
 #include "lib/machine/comm/session.hpp"
 #include "lib/tools/cli/commands.hpp"
+#include "lib/tools/train/generate.hpp"
 #include "lib/tools/train/run.hpp"
 
 namespace shardlings {
@@ -115,6 +116,19 @@ void add_train_command(CLI::App& app, const CommandLine& command_line)
         }
         if (code != 0) throw CLI::RuntimeError(code);
     });
+}
+
+void add_generate_command(CLI::App& app, const CommandLine&)
+{
+    auto options = std::make_shared<GenerateOptions>();
+    CLI::App* command = app.add_subcommand("generate", "write text with a trained model");
+    command->add_option("--load", options->load, "folder of the checkpoint")->required();
+    command->add_option("--prompt", options->prompt, "text to go on from")->capture_default_str();
+    command->add_option("--tokens", options->tokens, "bytes to write")->capture_default_str();
+    command->add_option("--temperature", options->temperature, "0: always the likeliest byte")
+        ->capture_default_str();
+    command->add_option("--seed", options->seed, "of the choices")->capture_default_str();
+    command->callback([options] { generate(*options); });
 }
 
 }  // namespace shardlings

@@ -94,8 +94,9 @@ void ProgressLine::show(const StepFigures& figures, const Device& device)
     std::fflush(stdout);
 }
 
-void write_json_report(const std::string& path, const TrainOptions& options, const std::vector<StepFigures>& steps,
-                       const ValidationFigures& validation, const Device& device)
+void write_json_report(const std::string& path, const TrainOptions& options,
+                       const std::vector<StepFigures>& steps, const ValidationFigures& validation,
+                       const Device& device)
 {
     json list = json::array();
     for (const StepFigures& one : steps)

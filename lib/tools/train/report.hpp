@@ -20,8 +20,8 @@ struct StepFigures {
     double virtual_seconds;  // the device's clock when the step had ended
 };
 
-/// Prints a line every few steps: step, loss, tokens/s, memory of the budget, time left. On a terminal the line is
-/// written over the last one.
+/// Prints a line every few steps: step, loss, tokens/s, memory of the budget, time left. On a terminal the
+/// line is written over the last one.
 class ProgressLine {
   public:
     ProgressLine(const TrainOptions& options, std::int64_t first_step);
@@ -42,7 +42,8 @@ struct ValidationFigures {
 
 /// Writes the run's figures, in bytes and seconds, as the design describes: config, steps, validation, ranks.
 /// Error when the file cannot be written; it appears whole or not at all.
-void write_json_report(const std::string& path, const TrainOptions& options, const std::vector<StepFigures>& steps,
-                       const ValidationFigures& validation, const Device& device);
+void write_json_report(const std::string& path, const TrainOptions& options,
+                       const std::vector<StepFigures>& steps, const ValidationFigures& validation,
+                       const Device& device);
 
 }  // namespace shardlings

@@ -10,6 +10,9 @@
 #include "lib/machine/base/units.hpp"
 #include "lib/machine/comm/comm.hpp"
 #include "lib/tools/data/batch.hpp"
+#include "lib/tools/trace/trace.hpp"
+#include "lib/tools/train/checkpoint.hpp"
+#include "lib/tools/train/file.hpp"
 #include "lib/tools/train/report.hpp"
 
 namespace shardlings {
@@ -21,6 +24,14 @@ Text text_of(const TrainOptions& options)
     return options.data.empty() ? load_course_text(find_project_root()) : load_text(options.data);
 }
 
+/// The model's sizes and dtype as the checkpoint to load has them, unless flags ask for others.
+void take_from_checkpoint(TrainOptions& options)
+{
+    if (options.load.empty()) return;
+    if (!options.shape_given) options.shape = read_model_shape(options.load);
+    if (!options.dtype_given) options.dtype = read_model_dtype(options.load);
+}
+
 DeviceOptions device_options(const TrainOptions& options, int rank)
 {
     DeviceOptions device;
@@ -29,6 +40,20 @@ DeviceOptions device_options(const TrainOptions& options, int rank)
     device.topology = options.topology;
     device.record = !options.trace.empty();
     return device;
+}
+
+/// Error when no file can be made there; nothing is left.
+void check_can_write(const std::filesystem::path& file)
+{
+    const OutputFile probe(file);
+}
+
+void check_can_save(const std::filesystem::path& folder)
+{
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    check(!error, "cannot make the folder {}: {}", folder.string(), error.message());
+    check_can_write(folder / "probe");
 }
 
 double validate(const Trainer& trainer, const Text& text, const TrainOptions& options)
@@ -70,6 +95,30 @@ void say_validation(const ValidationFigures& figures)
                figures.bits_per_byte, figures.statistics.order_0, figures.statistics.bigram);
 }
 
+void save(const TrainOptions& options, Trainer& trainer, std::int64_t step)
+{
+    TrainingState state;
+    state.step = step;
+    state.seed = options.seed;
+    state.loss_scale = trainer.loss_scale();
+    const auto folder =
+        save_checkpoint(options.save, options.shape, trainer.parameters(), trainer.states(), state);
+    fmt::print("saved {}\n", folder.string());
+}
+
+/// Loads the checkpoint that is asked for and returns the steps that were done when it was saved.
+std::int64_t resume(const TrainOptions& options, Trainer& trainer)
+{
+    if (options.load.empty()) return 0;
+    const LoadedCheckpoint loaded =
+        load_checkpoint(options.load, options.shape, trainer.parameters(), &trainer.states());
+    trainer.loss_scale() = loaded.state.loss_scale;
+    check(loaded.state.step < options.steps, "{} has done {} steps: ask for more --steps than {} to go on",
+          loaded.folder.string(), loaded.state.step, options.steps);
+    fmt::print("loaded {}\n", loaded.folder.string());
+    return loaded.state.step;
+}
+
 void train_steps(const TrainOptions& options, const Text& text, Device& device, Trainer& trainer,
                  std::int64_t first_step, std::vector<StepFigures>& history)
 {
@@ -85,6 +134,8 @@ void train_steps(const TrainOptions& options, const Text& text, Device& device, 
         device.record({fmt::format("step {}", step), "step", begin, device.clock().now(), 0.0, 0, -1, -1});
         history.push_back({step, report, device.clock().now()});
         progress.show(history.back(), device);
+        const bool due = options.save_every > 0 && step % options.save_every == 0;
+        if (!options.save.empty() && (due || step == options.steps)) save(options, trainer, step);
     }
 }
 
@@ -92,15 +143,19 @@ void train_steps(const TrainOptions& options, const Text& text, Device& device, 
 
 void prepare_training(TrainOptions options)
 {
+    take_from_checkpoint(options);
     options.validate();
     check_vocabulary(options.shape.vocabulary);
     check_long_enough(text_of(options), options.shape.sequence);
-    check(options.save.empty() && options.load.empty() && options.trace.empty(),
-          "--save, --load and --trace are not available yet");
+    if (!options.trace.empty()) trace_format_of(options.trace);
+    for (const std::string& file : {options.json, options.trace})
+        if (!file.empty()) check_can_write(file);
+    if (!options.save.empty()) check_can_save(options.save);
 }
 
 void run_training(TrainOptions options, MpiSession& session)
 {
+    take_from_checkpoint(options);
     const Text text = text_of(options);
     Device device(device_options(options, session.rank()));
     const Comm world = Comm::world(device);
@@ -108,15 +163,17 @@ void run_training(TrainOptions options, MpiSession& session)
           "started on {} ranks, but pp {} x dp {} x tp {} is {}: start as many ranks as the layout has",
           world.size(), options.layout.pp, options.layout.dp, options.layout.tp, options.layout.world_size());
     Trainer trainer(device, options);
-    const std::int64_t first_step = 1;
     say_what_runs(options, text);
+    const std::int64_t first_step = resume(options, trainer) + 1;
 
     std::vector<StepFigures> history;
     train_steps(options, text, device, trainer, first_step, history);
+    const RankTrace trace = trace_of(device);
     const ValidationFigures validation{validate(trainer, text, options), measure_statistics(text)};
     say_memory(device);
     say_validation(validation);
     if (!options.json.empty()) write_json_report(options.json, options, history, validation, device);
+    if (!options.trace.empty()) write_trace(options.trace, std::array{trace});
 }
 
 }  // namespace shardlings

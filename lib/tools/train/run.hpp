@@ -6,8 +6,8 @@
 
 namespace shardlings {
 
-/// Looks at all that can fail before ranks are started: the data, the checkpoint to load, the folders and files to
-/// write. Error for the first that does.
+/// Looks at all that can fail before ranks are started: the data, the checkpoint to load, the folders and
+/// files to write. Error for the first that does.
 void prepare_training(TrainOptions options);
 
 /// What every rank runs. Rank 0 prints the progress and writes the files.
