@@ -8,10 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "tests/lib/folder.hpp"
 
@@ -60,9 +62,13 @@ inline void limit_file_size(rlim_t bytes)
 inline bool mount_in_memory(const std::filesystem::path& folder, unsigned long flags, const char* options)
 {
     const uid_t user = getuid();
+    const gid_t group = getgid();
     if (unshare(CLONE_NEWNS) != 0) {
         if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+        // New files need an owner that the new user namespace knows.
+        std::ofstream("/proc/self/setgroups") << "deny";
         std::ofstream("/proc/self/uid_map") << "0 " << user << " 1\n";
+        std::ofstream("/proc/self/gid_map") << "0 " << group << " 1\n";
     }
     return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
            mount("none", folder.c_str(), "tmpfs", flags, options) == 0;
