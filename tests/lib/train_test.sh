@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# shardlings train and generate as a user meets them: train_test.sh BUILD. Bad input gets one clear message and a
+# non-zero exit and leaves nothing behind; a resumed run is bitwise the uninterrupted one.
+set -u
+program=${1:?usage: train_test.sh BUILD}/shardlings
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0
+small=(--layers 2 --hidden 16 --heads 2 --seq 16 --batch 4 --log-every 100)
+
+ok() { passed=$((passed + 1)); }
+wrong() {
+    failed=$((failed + 1))
+    printf 'FAILED  %s\n' "$*"
+}
+
+# The command must fail, within the time a person waits, with `message` (a regular expression) and nothing but it on
+# standard error, and make no file called $folder/out….
+refused() {  # MESSAGE ARGUMENT…
+    local message=$1 error code=0 begin=$SECONDS
+    shift
+    error=$("$program" "$@" 2>&1 >/dev/null) || code=$?
+    if [[ $code -eq 0 ]]; then
+        wrong "$*: it was accepted"
+    elif ! grep -qE -- "$message" <<<"$error"; then
+        wrong "$*: expected '$message', it said: $error"
+    elif [[ $(grep -c . <<<"$error") -gt 8 || $(grep -cE -- "$message" <<<"$error") -ne 1 ]]; then
+        wrong "$*: more than one message: $error"
+    elif compgen -G "$folder/out*" >/dev/null; then
+        wrong "$*: it left $(ls -d "$folder"/out*)"
+        rm -rf "$folder"/out*
+    elif [[ $((SECONDS - begin)) -gt 20 ]]; then
+        wrong "$*: it took $((SECONDS - begin)) s to say so"
+    else
+        ok
+    fi
+}
+
+accepted() {  # ARGUMENT…
+    local output
+    if output=$("$program" "$@" 2>&1); then ok; else wrong "$*: $output"; fi
+}
+
+same_file() {  # A B
+    if cmp -s "$1" "$2"; then ok; else wrong "$1 and $2 differ"; fi
+}
+
+# --- flags
+refused 'not expected: .*--bogus' train --bogus 3
+refused 'required' generate
+refused 'subcommand' ''
+refused '--layers' train --layers two
+refused '--hidden 30 is not divisible by --heads 4' train --hidden 30 --heads 4
+for flag in layers hidden heads seq vocab batch microbatches steps; do
+    refused "--$flag is 0: expected 1 to" train "--$flag" 0
+    refused "--$flag is -3: expected 1 to" train "--$flag" -3
+    refused "--$flag" train "--$flag" 99999999999999999999
+done
+refused '--hidden is 1000000000: expected 1 to' train --hidden 1000000000
+refused '--layers is 100000: expected' train --layers 100000
+refused "unknown dtype 'int8': expected fp64, fp32, bf16 or fp16" train --dtype int8
+refused "--recompute is 'some': expected none or full" train --recompute some
+refused '--vocab|vocabulary' train --vocab 100
+refused '--batch 6 cannot be cut into --microbatches 4' train --batch 6 --microbatches 4
+refused '--lr is -1: expected' train --lr -1
+refused '--lr is nan: expected' train --lr nan
+refused '--dp 2 is not available yet' train --dp 2
+refused '--pp 2 is not available yet' train --pp 2
+refused '--tp 2 is not available yet' train --tp 2
+refused '--zero 1 needs data parallelism' train --zero 1
+refused "'12 parsecs' is not a number of bytes" train --memory-budget '12 parsecs'
+refused "'4by8' is not a topology" train --topology 4by8
+refused '--save-every needs --save' train --save-every 5
+refused '--ranks is 0' launch --ranks 0 -- true
+
+# --- a budget that is too small: while the model is made, and while it runs
+refused 'device out of memory.*parameters' train "${small[@]}" --memory-budget 10KiB
+refused 'device out of memory.*activations' train "${small[@]}" --memory-budget 250KiB
+
+# --- data
+touch "$folder/empty"
+head -c 100 /dev/urandom >"$folder/short"
+refused there is no file train "${small[@]}" --data "$folder/missing"
+refused 'empty' train "${small[@]}" --data "$folder/empty"
+refused 'folder|directory' train "${small[@]}" --data "$folder"
+refused 'sequence' train "${small[@]}" --data "$folder/short"
+
+# --- places to write
+refused 'short' train "${small[@]}" --steps 1 --save "$folder/short/save"
+refused 'short' train "${small[@]}" --steps 1 --json "$folder/short/run.json"
+refused "ends in .json" train "${small[@]}" --steps 1 --trace "$folder/out.png"
+refused 'out' train "${small[@]}" --steps 1 --trace "$folder/nowhere/out.svg"
+refused '10KiB|out of memory' train "${small[@]}" --memory-budget 10KiB --json "$folder/out.json"
+
+# --- a run, and the same run interrupted, in every dtype
+for dtype in fp32 fp64 bf16 fp16; do
+    run=$folder/$dtype
+    accepted train "${small[@]}" --dtype "$dtype" --steps 6 --save "$run/whole"
+    accepted train "${small[@]}" --dtype "$dtype" --steps 6 --save-every 3 --save "$run/half"
+    rm -rf "$run/half/step-00000006"
+    accepted train "${small[@]}" --steps 6 --load "$run/half" --save "$run/half"
+    for file in model.safetensors optimizer.safetensors training.json config.json; do
+        same_file "$run/whole/step-00000006/$file" "$run/half/step-00000006/$file"
+    done
+done
+accepted generate --load "$folder/fp32/whole" --prompt 'Hello' --tokens 40
+one=$("$program" generate --load "$folder/bf16/whole" --tokens 40 --seed 7 | tr -d '\0')
+two=$("$program" generate --load "$folder/bf16/whole" --tokens 40 --seed 7 | tr -d '\0')
+if [[ $one == "$two" ]]; then ok; else wrong 'the same seed gave two texts'; fi
+
+# --- checkpoints that are none
+good=$folder/fp32/whole/step-00000006
+copy() { rm -rf "$folder/bad" && cp -r "$good" "$folder/bad"; }
+refused 'nowhere' train "${small[@]}" --load "$folder/nowhere"
+refused 'more --steps' train "${small[@]}" --steps 6 --load "$folder/fp32/whole"
+copy && truncate -s 5000 "$folder/bad/model.safetensors"
+refused 'bad/model.safetensors' train --steps 9 --load "$folder/bad"
+copy && cp "$program" "$folder/bad/model.safetensors"
+refused 'bad/model.safetensors' train --steps 9 --load "$folder/bad"
+copy && rm "$folder/bad/optimizer.safetensors"
+refused 'optimizer.safetensors' train --steps 9 --load "$folder/bad"
+copy && printf 'nonsense' >"$folder/bad/training.json"
+refused 'training.json' train --steps 9 --load "$folder/bad"
+refused 'holds a model of .* not of' train --layers 2 --hidden 32 --heads 2 --seq 16 --steps 9 --load "$good"
+copy && printf '\377\377\377\377' | dd of="$folder/bad/model.safetensors" bs=1 conv=notrunc status=none \
+    seek=$(($(stat -c %s "$good/model.safetensors") - 400))
+refused 'NaN|not a number|finite' generate --load "$folder/bad"
+refused 'prompt is empty' generate --load "$good" --prompt ''
+refused '--temperature is -1' generate --load "$good" --temperature -1
+
+printf '%s passed, %s failed\n' "$passed" "$failed"
+[[ $failed -eq 0 ]]
