@@ -80,7 +80,7 @@ refused 'device out of memory.*activations' train "${small[@]}" --memory-budget 
 # --- data
 touch "$folder/empty"
 head -c 100 /dev/urandom >"$folder/short"
-refused there is no file train "${small[@]}" --data "$folder/missing"
+refused 'there is no file' train "${small[@]}" --data "$folder/missing"
 refused 'empty' train "${small[@]}" --data "$folder/empty"
 refused 'folder|directory' train "${small[@]}" --data "$folder"
 refused 'sequence' train "${small[@]}" --data "$folder/short"
