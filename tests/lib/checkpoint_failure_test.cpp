@@ -213,7 +213,7 @@ TEST_CASE("JSON files that do not fit are refused", "[checkpoint]")
     const auto with = [&](const std::string& file, const std::string& before, const std::string& after) {
         const std::string text = checkpoint.read(file);
         checkpoint.replace(file, before, after);
-        const std::string message = checkpoint.message();
+        std::string message = checkpoint.message();
         checkpoint.write(file, text);
         CHECK((message == "no error" || contains(message, checkpoint.named(file))));
         return message;

@@ -199,7 +199,7 @@ TEST_CASE("a file that is not what it says is refused in one message", "[safeten
     const std::filesystem::path path = folder / "a";
     const auto refusal = [&](const std::string& bytes) {
         write_file(path, bytes);
-        const std::string message = error_of([&] { SafetensorsFile file(path); });
+        std::string message = error_of([&] { SafetensorsFile file(path); });
         CHECK((message == "no error" || contains(message, quoted(path))));
         return message;
     };
