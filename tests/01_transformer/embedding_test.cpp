@@ -63,10 +63,10 @@ std::string backward_problem(const RankResult& got, const Shapes& s, DType dtype
     // At most all B T rows are added to one row.
     const auto rows = static_cast<double>(s.sequences * s.tokens);
     const double dy = largest(in.at("dy"));
-    return join({compare("dwte", got.outputs.at("dwte"), as_expected(dwte, dtype),
-                         rounding(dtype, rows, largest(in.at("dwte")) + rows * dy)),
-                 compare("dwpe", got.outputs.at("dwpe"), as_expected(dwpe, dtype),
-                         rounding(dtype, rows, largest(in.at("dwpe")) + rows * dy)),
+    return join({compare_added("dwte", got.outputs.at("dwte"), as_expected(dwte, dtype), in.at("dwte"),
+                               rounding(dtype, rows, largest(in.at("dwte")) + rows * dy)),
+                 compare_added("dwpe", got.outputs.at("dwpe"), as_expected(dwpe, dtype), in.at("dwpe"),
+                               rounding(dtype, rows, largest(in.at("dwpe")) + rows * dy)),
                  broken_promise(got, {{}, 0.0, 0.0, dtype})});
 }
 

@@ -107,11 +107,11 @@ std::string backward_problem(const RankResult& got, const Shapes& s, DType dtype
     const double dx_steps = (h + 8) * (2 + normalised * normalised) + 2 * normalised * normalised_steps;
     const json dx = as_expected(expected, dtype);
     return join({compare("dx", got.outputs.at("dx"), dx, rounding(dtype, dx_steps, rstd * g)),
-                 compare("dgain", got.outputs.at("dgain"), as_expected(dgain, dtype),
-                         rounding(dtype, (rows + 2) * normalised + rows * normalised_steps,
-                                  largest(in.at("dgain")) + rows * dy)),
-                 compare("dbias", got.outputs.at("dbias"), as_expected(dbias, dtype),
-                         rounding(dtype, rows + 1, largest(in.at("dbias")) + rows * dy)),
+                 compare_added("dgain", got.outputs.at("dgain"), as_expected(dgain, dtype), in.at("dgain"),
+                               rounding(dtype, (rows + 2) * normalised + rows * normalised_steps,
+                                        largest(in.at("dgain")) + rows * dy)),
+                 compare_added("dbias", got.outputs.at("dbias"), as_expected(dbias, dtype), in.at("dbias"),
+                               rounding(dtype, rows + 1, largest(in.at("dbias")) + rows * dy)),
                  broken_promise(got, {{dx}, 0.0, 0.0, dtype})});
 }
 

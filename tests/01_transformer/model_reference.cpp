@@ -33,6 +33,7 @@ DType dtype_of(const json& in)
 
 void take_gradients(ModelResult& result, std::vector<Parameter*> parameters, const json& in)
 {
+    result.start = in.at("start").get<double>();
     std::reverse(parameters.begin(), parameters.end());
     for (const Parameter* parameter : parameters)
         result.gradients.emplace_back(parameter->name, as_expected(parameter->gradient, dtype_of(in)));
@@ -155,8 +156,10 @@ std::string gradient_problem(const RankResult& got, const ModelResult& expected,
                              double stored)
 {
     for (const auto& [name, value] : expected.gradients) {
-        const std::string problem = compare("gradient of " + name, got.outputs.at("gradient." + name), value,
-                                            chained(dtype, computed, stored, value));
+        json before = value;
+        for (json& number : before["values"]) number = expected.start;
+        const std::string problem = compare_added("gradient of " + name, got.outputs.at("gradient." + name),
+                                                  value, before, chained(dtype, computed, stored, value));
         if (!problem.empty()) return problem;
     }
     return "";

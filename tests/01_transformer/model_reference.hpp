@@ -17,6 +17,7 @@ struct ModelResult {
     json y;  // of a module; the first micro-batch's logits of a model
     json dx;
     std::vector<double> losses;  // of a model, one a micro-batch
+    double start = 0.0;          // of every element of every gradient
     std::vector<std::pair<std::string, json>> gradients;
 };
 

@@ -99,6 +99,18 @@ Tolerance rounding(DType dtype, double steps, double magnitude)
     return {roundoff(dtype), steps * u * magnitude + (dtype == DType::fp16 ? smallest_half / 2.0 : 0.0)};
 }
 
+std::string compare_added(const std::string& name, const json& got, const json& expected, const json& before,
+                          Tolerance tolerance)
+{
+    const std::string problem = compare(name, got, expected, tolerance);
+    if (problem.empty()) return problem;
+    json assigned = expected;
+    for (std::size_t i = 0; i < assigned["values"].size(); ++i)
+        assigned["values"][i] = expected["values"][i].get<double>() - before["values"][i].get<double>();
+    const bool was_assigned = compare(name, got, assigned, tolerance).empty();
+    return problem + (was_assigned ? "; it was assigned: add to the gradient that is there" : "");
+}
+
 std::string broken_promise(const RankResult& result, const Promise& promise)
 {
     double returned = 0.0;

@@ -71,6 +71,11 @@ inline double roundoff(DType dtype)
 /// `magnitude` in the type that is computed in (u), and one of the result to 16 bits (v), if it has 16 bits.
 Tolerance rounding(DType dtype, double steps, double magnitude);
 
+/// compare() of a gradient that was `before` when the function was called, which says so when the function
+/// assigned what it should have added.
+std::string compare_added(const std::string& name, const json& got, const json& expected, const json& before,
+                          Tolerance tolerance);
+
 /// What every function promises besides its numbers.
 struct Promise {
     std::vector<json> returned;  // tensors, allocated anew
