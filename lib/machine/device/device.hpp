@@ -115,7 +115,8 @@ class Device {
 
     Clock& clock() { return clock_; }
     const Clock& clock() const { return clock_; }
-    /// Charges the clock with `flops` floating-point operations; `wall_seconds` is what they took on this machine.
+    /// Charges the clock with `flops` floating-point operations; `wall_seconds` is what they took on this
+    /// machine.
     void compute(double flops, double wall_seconds = 0.0);
     /// All operations charged so far.
     double flops() const { return flops_; }

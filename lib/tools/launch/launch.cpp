@@ -132,7 +132,8 @@ Command mpirun_command(int ranks, const Command& program)
 
 Environment mpirun_environment()
 {
-    Environment environment{{"OPENBLAS_NUM_THREADS", "1"}, {"PMIX_MCA_gds", "hash"}, {"MPIR_CVAR_ENABLE_HEAVY_YIELD", "1"}};
+    Environment environment{
+        {"OPENBLAS_NUM_THREADS", "1"}, {"PMIX_MCA_gds", "hash"}, {"MPIR_CVAR_ENABLE_HEAVY_YIELD", "1"}};
     if (geteuid() == 0)  // OpenMPI refuses root otherwise; in a container there is often nobody else
         environment.insert(environment.end(),
                            {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}});
