@@ -108,6 +108,8 @@ one=$("$program" generate --load "$folder/bf16/whole" --tokens 40 --seed 7 | tr 
 two=$("$program" generate --load "$folder/bf16/whole" --tokens 40 --seed 7 | tr -d '\0')
 if [[ $one == "$two" ]]; then ok; else wrong 'the same seed gave two texts'; fi
 
+refused 'holds the checkpoints of an earlier run' train "${small[@]}" --steps 3 --save "$folder/fp32/whole"
+
 # --- checkpoints that are none
 good=$folder/fp32/whole/step-00000006
 copy() { rm -rf "$folder/bad" && cp -r "$good" "$folder/bad"; }

@@ -14,6 +14,7 @@
 #include "lib/tools/train/checkpoint.hpp"
 #include "lib/tools/train/file.hpp"
 #include "lib/tools/train/report.hpp"
+#include "lib/tools/train/step_folder.hpp"
 
 namespace shardlings {
 
@@ -48,12 +49,20 @@ void check_can_write(const std::filesystem::path& file)
     const OutputFile probe(file);
 }
 
-void check_can_save(const std::filesystem::path& folder)
+/// Error when the folder cannot hold checkpoints, or holds those of another run, among which the newest would
+/// not be this run's.
+void check_can_save(const TrainOptions& options)
 {
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    check(!error, "cannot make the folder {}: {}", folder.string(), error.message());
-    check_can_write(folder / "probe");
+    const std::filesystem::path folder = std::filesystem::weakly_canonical(options.save);
+    {
+        const StepFolder probe(folder, 0);
+    }
+    const std::filesystem::path loaded = std::filesystem::weakly_canonical(options.load);
+    const bool goes_on = !options.load.empty() && (loaded == folder || loaded.parent_path() == folder);
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        check(goes_on || !entry.path().filename().string().starts_with("step-"),
+              "{} holds the checkpoints of an earlier run: go on from them with --load {}, or save elsewhere",
+              options.save, options.save);
 }
 
 double validate(const Trainer& trainer, const Text& text, const TrainOptions& options)
@@ -150,7 +159,7 @@ void prepare_training(TrainOptions options)
     if (!options.trace.empty()) trace_format_of(options.trace);
     for (const std::string& file : {options.json, options.trace})
         if (!file.empty()) check_can_write(file);
-    if (!options.save.empty()) check_can_save(options.save);
+    if (!options.save.empty()) check_can_save(options);
 }
 
 void run_training(TrainOptions options, MpiSession& session)
