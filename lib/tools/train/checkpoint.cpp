@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,10 +69,10 @@ void check_finite(ConstBuffer values, const std::string& name, const std::filesy
 }
 
 /// The tensor called `name`, with or without one of the prefixes that models are saved with.
-const FileTensor& tensor_of(const SafetensorsFile& file, const std::string& name)
+const FileTensor& tensor_of(const SafetensorsFile& file, std::string_view name)
 {
-    const FileTensor* tensor = file.find(model_prefix + name);
-    if (tensor == nullptr) tensor = file.find(name);
+    const FileTensor* tensor = file.find(fmt::format("{}{}", model_prefix, name));
+    if (tensor == nullptr) tensor = file.find(std::string(name));
     check(tensor != nullptr, "'{}' has no tensor '{}'", file.path().string(), name);
     return *tensor;
 }
