@@ -20,7 +20,7 @@ int main(int argc, char** argv)
             kept.emplace_back(device, Shape{1024, 1024}, DType::fp32, Category::parameters);
             kept.emplace_back(device, Shape{1024, 1024}, DType::fp32, Category::gradients);
             kept.push_back(make_zeros(device, {4096, 1024}, DType::fp32));
-            fmt::print("{} layers: {} of {}\n", layer, format_bytes(device.memory().current),
+            fmt::print("layer {}: {} of {}\n", layer, format_bytes(device.memory().current),
                        format_bytes(device.budget()));
             std::fflush(stdout);
         }
