@@ -187,7 +187,8 @@ lesson-%: ## run lesson NN's demo
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(filter $(BUILD)/lessons/$*_%,$(demos))
 	@lessons/$(call lesson_of,$*)/demo.sh $(BUILD)
 
-$(demos): $(BUILD)/lessons/%: $(BUILD)/obj/lessons/%.o $(stack_objects) $(machine_objects) $(BUILD)/mine
+trace_objects := $(call object,$(wildcard lib/tools/trace/*.cpp) lib/tools/train/file.cpp)
+$(demos): $(BUILD)/lessons/%: $(BUILD)/obj/lessons/%.o $(stack_objects) $(trace_objects) $(machine_objects) $(BUILD)/mine
 	@mkdir -p $(@D)
 	@echo "  link    $@"
 	$(quiet)$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(libraries)

@@ -1,0 +1,45 @@
+#include "lib/tools/trace/collect.hpp"
+
+#include <algorithm>
+
+namespace shardlings {
+
+namespace {
+
+constexpr std::size_t chunk_bytes = std::size_t{1} << 30;  // a message holds fewer than 2^31 elements
+
+void send_bytes(Comm& comm, std::span<const std::uint8_t> bytes, int to)
+{
+    const auto length = static_cast<std::int64_t>(bytes.size());
+    comm.send(buffer_of(std::span<const std::int64_t>(&length, 1)), to);
+    for (std::size_t begin = 0; begin < bytes.size(); begin += chunk_bytes)
+        comm.send(buffer_of(bytes.subspan(begin, std::min(chunk_bytes, bytes.size() - begin))), to);
+}
+
+std::vector<std::uint8_t> receive_bytes(Comm& comm, int from)
+{
+    std::int64_t length = 0;
+    comm.recv(buffer_of(std::span(&length, 1)), from);
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(length));
+    for (std::size_t begin = 0; begin < bytes.size(); begin += chunk_bytes)
+        comm.recv(buffer_of(std::span(bytes).subspan(begin, std::min(chunk_bytes, bytes.size() - begin))),
+                  from);
+    return bytes;
+}
+
+}  // namespace
+
+std::vector<RankTrace> collect_traces(Comm& comm)
+{
+    RankTrace own = trace_of(comm.device());
+    std::vector<RankTrace> traces;
+    if (comm.rank() > 0) {
+        send_bytes(comm, to_bytes(own), 0);
+        return traces;
+    }
+    traces.push_back(std::move(own));
+    for (int rank = 1; rank < comm.size(); ++rank) traces.push_back(from_bytes(receive_bytes(comm, rank)));
+    return traces;
+}
+
+}  // namespace shardlings

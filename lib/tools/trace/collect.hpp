@@ -1,0 +1,16 @@
+// The records of all ranks, brought together.
+#pragma once
+
+#include <vector>
+
+#include "lib/machine/comm/comm.hpp"
+#include "lib/tools/trace/trace.hpp"
+
+namespace shardlings {
+
+/// Every rank's record, as it is when this is called, by rank: on rank 0 of `comm`, and nothing on the
+/// others. Every rank must call it. Its own messages are in no record, but they do count as traffic and take
+/// virtual time: call it last.
+std::vector<RankTrace> collect_traces(Comm& comm);
+
+}  // namespace shardlings
