@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "lessons/01_transformer/model.hpp"
+#include "lib/machine/base/units.hpp"
 #include "lib/machine/tensor/random.hpp"
 
 using namespace transformer;
@@ -53,20 +54,21 @@ void print_parameters()
 // --- bytes and FLOPs of a pass
 // ----------------------------------------------------------------------------------
 
-/// What the page derives, for our model and a number of sequences B, in fp32.
+/// What the page derives. Activations and statistics are fp32, four bytes each.
 struct Formulas {
-    std::int64_t bt = sequences * our_model.sequence;
-    std::int64_t bth = bt * our_model.hidden;
-    std::int64_t btv = bt * our_model.vocabulary;
-    std::int64_t bat2 = bt * our_model.heads * our_model.sequence;
+    ModelShape shape;
+    std::int64_t sequences;
 
-    /// Bytes: activations and statistics are four bytes each.
-    std::int64_t stream() const { return 4 * bth; }
-    std::int64_t block() const { return 4 * (16 * bth + bat2 + 4 * bt); }
-    std::int64_t head() const { return 4 * (2 * bth + btv + 3 * bt); }
+    std::int64_t bt() const { return sequences * shape.sequence; }
+    std::int64_t bth() const { return bt() * shape.hidden; }
+    /// Bytes.
+    std::int64_t stream() const { return 4 * bth(); }
+    std::int64_t block() const { return 4 * (16 * bth() + bt() * shape.heads * shape.sequence + 4 * bt()); }
+    std::int64_t logits() const { return 4 * bt() * shape.vocabulary; }
+    std::int64_t head() const { return 2 * stream() + logits() + 4 * 3 * bt(); }
     /// FLOPs of a forward pass.
-    std::int64_t block_flops() const { return 24 * bth * our_model.hidden + 4 * bth * our_model.sequence; }
-    std::int64_t head_flops() const { return 2 * bth * our_model.vocabulary; }
+    std::int64_t block_flops() const { return 24 * bth() * shape.hidden + 4 * bth() * shape.sequence; }
+    std::int64_t head_flops() const { return 2 * bth() * shape.vocabulary; }
 };
 
 /// Prints what the device holds and was charged since the last line, beside what was expected.
@@ -100,11 +102,11 @@ void print_passes()
     const FlatParameters parameters(device, make_flat_layout(parameters_of(gpt), 1), DType::fp32);
     for (Parameter* parameter : parameters_of(gpt)) initialise(*parameter, 1);
     const RandomStream stream(1, "tokens");
-    const Formulas f;
+    const Formulas f{our_model, sequences};
     std::vector<std::int32_t> ids;
-    for (std::int64_t i = 0; i < f.bt; ++i)
+    for (std::int64_t i = 0; i < f.bt(); ++i)
         ids.push_back(static_cast<std::int32_t>(stream.bits(static_cast<std::uint64_t>(i)) % 256));
-    const MicroBatch batch{sequences, our_model.sequence, ids, ids, 1.0 / static_cast<double>(f.bt), 0};
+    const MicroBatch batch{sequences, our_model.sequence, ids, ids, 1.0 / static_cast<double>(f.bt()), 0};
 
     fmt::print("\nour model in fp32, B = {}: one forward and one backward pass\n", sequences);
     Ledger ledger(device);
@@ -130,12 +132,26 @@ void print_passes()
                3 * (our_model.layers * f.block_flops() + f.head_flops()));
 }
 
+void print_gpt2()
+{
+    const Formulas f{gpt2_small, 1};
+    const auto print = [](const char* name, std::int64_t bytes) {
+        fmt::print("{:<20}{:>12}\n", name, format_bytes(static_cast<std::uint64_t>(bytes)));
+    };
+    fmt::print("\nGPT-2 small in fp32, B = 1, by the formulas\n");
+    print("parameters", 4 * gpt2_small.parameters());
+    print("a block's", f.block());
+    print("12 blocks'", gpt2_small.layers * f.block());
+    print("the logits", f.logits());
+}
+
 }  // namespace
 
 int main()
 try {
     print_parameters();
     print_passes();
+    print_gpt2();
 } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Attention by hand, what a model costs, and whether its gradient is one. $1: the build folder.
 set -eu
-for program in demo counts gradients; do
-  "$1/lessons/01_transformer/$program"
-done
+"$1/lessons/01_transformer/demo"
+echo
+"$1/lessons/01_transformer/counts"
+echo
+"$1/lessons/01_transformer/gradients"
