@@ -53,7 +53,8 @@ object = $(patsubst %.cpp,$(BUILD)/obj/%.o,$1)
 
 machine_objects := $(call object,$(wildcard lib/machine/*/*.cpp))
 driver_objects := $(call object,$(wildcard lib/tools/grade/driver*.cpp))
-judge_objects := $(call object,$(wildcard lib/tools/grade/judge*.cpp lib/tools/launch/*.cpp))
+judge_objects := $(call object,$(wildcard lib/tools/grade/judge*.cpp lib/tools/launch/*.cpp) \
+	lib/tools/train/file.cpp lib/tools/train/safetensors.cpp)
 tool_objects := $(call object,$(filter-out lib/tools/grade/driver%.cpp,$(wildcard lib/tools/*/*.cpp)))
 solution_objects := $(foreach l,$(lessons),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o))
 # The stack as MINE asks for it: the student's object for the lessons named, the reference for the others.

@@ -183,6 +183,12 @@ double block_steps(const ModelShape& shape)
     return 3 * forward * std::sqrt(4 * h);
 }
 
+double model_steps(const ModelShape& shape)
+{
+    // All blocks and the head, which is no longer than a block but for its sums over the vocabulary.
+    return static_cast<double>(shape.layers + 1) * block_steps(shape) + static_cast<double>(shape.vocabulary);
+}
+
 std::int64_t block_saved_bytes(const ModelShape& shape, std::int64_t sequences, std::int64_t tokens,
                                DType dtype)
 {

@@ -48,8 +48,9 @@ std::string gradient_problem(const RankResult& got, const ModelResult& expected,
 std::string count_problem(const RankResult& got, const std::string& name, const std::string& label,
                           std::int64_t expected);
 
-/// Roundings on the way through one block and back, and to 16 bits.
+/// Roundings on the way through one block and back, through the whole model and back, and to 16 bits.
 double block_steps(const ModelShape& shape);
+double model_steps(const ModelShape& shape);
 inline constexpr double block_stores = 26;  // 11 tensors on the way forward, 15 on the way back
 
 /// Bytes that a block and a head save for B sequences of T tokens.

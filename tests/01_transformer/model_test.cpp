@@ -39,10 +39,8 @@ json inputs(const Sizes& s, DType dtype)
 std::string problem(const RankResult& got, const Sizes& s, DType dtype, const json& in)
 {
     const ModelResult expected = gpt_reference(in);
-    // All blocks and the head, which is no longer than a block, in a row.
-    const auto blocks = static_cast<double>(s.shape.layers + 1);
-    const double steps = blocks * (block_steps(s.shape) + static_cast<double>(s.shape.vocabulary));
-    const double stores = blocks * block_stores;
+    const double steps = model_steps(s.shape);
+    const double stores = static_cast<double>(s.shape.layers + 1) * block_stores;
     const std::string forward =
         compare("logits", got.outputs.at("logits"), expected.y, chained(dtype, steps, stores, expected.y));
     if (!forward.empty()) return forward;
