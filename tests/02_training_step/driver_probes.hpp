@@ -2,7 +2,7 @@
 // given.
 #pragma once
 
-#include <numeric>
+#include <limits>
 #include <utility>
 
 #include "lib/machine/nn/module.hpp"
