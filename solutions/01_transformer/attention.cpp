@@ -61,10 +61,11 @@ transformer::AttentionOutput transformer::attention_forward(const Tensor& qkv, s
                 const auto p = square_of(probabilities_.matrix(), s, b, head);
                 gemm(device, scale, q, transpose(k), Real(0), p);
                 for (std::int64_t i = 0; i < s.tokens; ++i) {
-                    auto seen = array(p.row(i).first(static_cast<std::size_t>(i + 1)));
-                    seen = (seen - seen.maxCoeff()).exp();
-                    seen *= Real(1) / seen.sum();
-                    array(p.row(i).subspan(static_cast<std::size_t>(i + 1))).setZero();
+                    auto row = array(p.row(i));
+                    const auto seen = row.head(i + 1);
+                    row = (row - seen.maxCoeff()).exp();  // of the future too: whole vectors are faster
+                    row.tail(s.tokens - i - 1).setZero();
+                    row *= Real(1) / seen.sum();
                 }
                 gemm(device, Real(1), p, v, Real(0), part_of(y_.matrix(), s, b, head));
                 // END SOLUTION
