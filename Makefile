@@ -245,6 +245,7 @@ bug: ## what the tests say about a planted bug: make bug BUG=00_devices/ring_pas
 .PHONY: bug bug-driver
 bug-driver: $(patsubst $(BUILD)/wrong/%.cpp,$(BUILD)/drivers/wrong/%,$(wildcard $(BUILD)/wrong/$(BUG)/*.cpp))
 
+pages = $(shell git ls-files '*.md')
 docs: all ## fill the excerpts and transcripts of the pages
 	@lib/scripts/docs.py $(pages)
 

@@ -85,12 +85,16 @@ std::string likely_cause(const std::vector<double>& got, const std::vector<doubl
     return "";
 }
 
-/// |got − expected| in units of the last place of `expected` in its dtype.
-double error_in_ulp(double got, double expected, DType dtype)
+/// " (3.5 ulp off)": |got − expected| in units of the last place of `expected` in its dtype; empty where that
+/// says nothing: far off, or next to zero.
+std::string error_in_ulp(double got, double expected, DType dtype)
 {
+    constexpr double far = 1e6;
+    if (expected == 0.0) return "";
     int exponent = 0;
-    std::frexp(expected == 0.0 ? std::abs(got) : expected, &exponent);
-    return std::abs(got - expected) / std::ldexp(epsilon_of(dtype), exponent - 1);
+    std::frexp(expected, &exponent);
+    const double ulps = std::abs(got - expected) / std::ldexp(epsilon_of(dtype), exponent - 1);
+    return ulps < far ? fmt::format(" ({:.3g} ulp off)", ulps) : "";
 }
 
 std::string difference(const std::string& name, const Shape& shape, const std::vector<double>& got,
@@ -104,7 +108,7 @@ std::string difference(const std::string& name, const Shape& shape, const std::v
         first = std::min(first, i);
     }
     if (wrong == 0) return "";
-    return fmt::format("{}{} is {:.9g}, expected {:.9g} ({:.3g} ulp off); {} of {} elements differ{}", name,
+    return fmt::format("{}{} is {:.9g}, expected {:.9g}{}; {} of {} elements differ{}", name,
                        index_text(shape, static_cast<std::int64_t>(first)), got[first], expected[first],
                        error_in_ulp(got[first], expected[first], dtype), wrong, got.size(),
                        likely_cause(got, expected, shape, tolerance));

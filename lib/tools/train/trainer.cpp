@@ -62,7 +62,7 @@ StepReport Trainer::step(const MicroBatch& batch, std::int64_t step)
 
 double Trainer::evaluate(const MicroBatch& batch) const
 {
-    return training::evaluate_loss(modules_, training::split_batch(batch, 1));
+    return training::evaluate_loss(modules_, training::split_batch(batch, options_.micro_batches));
 }
 
 }  // namespace shardlings

@@ -23,7 +23,7 @@ class Trainer {
     /// One optimizer step, number `step` (1, 2, …), over a global batch.
     StepReport step(const MicroBatch& batch, std::int64_t step);
 
-    /// The mean loss of a batch, in nats a token; changes nothing.
+    /// The mean loss of a batch, in nats a token, in as many micro-batches as a step; changes nothing.
     double evaluate(const MicroBatch& batch) const;
 
     const Modules& modules() const { return modules_; }
