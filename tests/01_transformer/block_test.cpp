@@ -29,30 +29,40 @@ json block_inputs(const Sizes& s, DType dtype)
     return in;
 }
 
-std::string memory_problem(const RankResult& got, std::int64_t saved_bytes)
+/// Multiplications and additions of a block's forward pass: 12 h² of each a token in the matrices, 2 T h in
+/// attention.
+std::int64_t block_flops(const Sizes& s)
+{
+    return s.sequences * s.tokens * (24 * s.hidden * s.hidden + 4 * s.tokens * s.hidden);
+}
+
+std::string block_forward_problem(const RankResult& got, const Sizes& s, DType dtype, const json& in)
+{
+    const json expected = block_reference(in).y;
+    const Tolerance tolerance = chained(dtype, block_steps(s.shape()), block_stores, expected);
+    const std::int64_t saved = block_saved_bytes(s.shape(), s.sequences, s.tokens, dtype);
+    return join({compare("y", got.outputs.at("y"), expected, tolerance),
+                 count_problem(got, "saved_bytes", "bytes that forward saves", saved),
+                 count_problem(got, "forward_flops", "FLOPs of forward", block_flops(s))});
+}
+
+/// What backward gives besides numbers.
+std::string freed_problem(const RankResult& got, std::int64_t flops)
 {
     return join(
-        {count_problem(got, "saved_bytes", "bytes that forward saves", saved_bytes),
-         count_problem(got, "left_on_stack", "tensors of this module on the stack after backward", 0),
-         count_problem(got, "left_bytes", "bytes that are still allocated after backward beside dx", 0)});
+        {count_problem(got, "left_on_stack", "tensors of this module on the stack after backward", 0),
+         count_problem(got, "left_bytes", "bytes that are still allocated after backward beside dx", 0),
+         count_problem(got, "backward_flops", "FLOPs of backward", flops)});
 }
 
 std::string block_problem(const RankResult& got, const Sizes& s, DType dtype, const json& in)
 {
     const ModelResult expected = block_reference(in);
     const double steps = block_steps(s.shape());
-    const std::string forward =
-        compare("y", got.outputs.at("y"), expected.y, chained(dtype, steps, block_stores, expected.y));
-    if (!forward.empty()) return forward;
-    // 12 h² multiplications and additions a token in the matrices, 2 T h in attention.
-    const std::int64_t rows = s.sequences * s.tokens;
-    const std::int64_t flops = rows * (24 * s.hidden * s.hidden + 4 * s.tokens * s.hidden);
     return join({gradient_problem(got, expected, dtype, steps, block_stores),
                  compare("dx", got.outputs.at("gradient.x"), expected.dx,
                          chained(dtype, steps, block_stores, expected.dx)),
-                 memory_problem(got, block_saved_bytes(s.shape(), s.sequences, s.tokens, dtype)),
-                 count_problem(got, "forward_flops", "FLOPs of forward", flops),
-                 count_problem(got, "backward_flops", "FLOPs of backward", 2 * flops)});
+                 freed_problem(got, 2 * block_flops(s))});
 }
 
 json head_inputs(const Sizes& s, DType dtype)
@@ -68,41 +78,65 @@ json head_inputs(const Sizes& s, DType dtype)
     return in;
 }
 
+/// A layer norm, a sum of h products, one of V exponentials, and as much on the way back, three times in a
+/// row.
+double head_steps(const Sizes& s)
+{
+    return 3 * (3 * static_cast<double>(s.hidden) + static_cast<double>(s.vocabulary) + 40) *
+           static_cast<double>(s.hidden);
+}
+/// Roundings to 16 bits: z and the logits, then dlogits, dz and dx or a gradient, which is added.
+constexpr double head_stores = 6;
+
+std::int64_t head_flops(const Sizes& s)
+{
+    return 2 * s.sequences * s.tokens * s.hidden * s.vocabulary;
+}
+
+std::string head_forward_problem(const RankResult& got, const Sizes& s, DType dtype, const json& in)
+{
+    const json expected = head_reference(in).y;
+    // A logit is h products of z, whose roundings to 16 bits are relative to its largest element.
+    const Tolerance tolerance =
+        chained(dtype, head_steps(s), head_stores * static_cast<double>(s.hidden), expected);
+    const std::int64_t saved = head_saved_bytes(s.shape(), s.sequences, s.tokens, dtype);
+    return join({compare("loss", got.outputs.at("y"), expected, tolerance),
+                 count_problem(got, "saved_bytes", "bytes that forward saves", saved),
+                 count_problem(got, "forward_flops", "FLOPs of forward", head_flops(s))});
+}
+
 std::string head_problem(const RankResult& got, const Sizes& s, DType dtype, const json& in)
 {
     const ModelResult expected = head_reference(in);
-    // A layer norm, a sum of h products, one of V exponentials, and as much on the way back, three times in a
-    // row; to 16 bits: z and the logits, then dlogits, dz and dx or a gradient, which are also added.
-    const double steps = 3 * (3 * static_cast<double>(s.hidden) + static_cast<double>(s.vocabulary) + 40) *
-                         static_cast<double>(s.hidden);
-    constexpr double stores = 6;
-    // The logits come from z, whose 16-bit roundings are relative to its largest element.
-    const std::string forward =
-        compare("loss", got.outputs.at("y"), expected.y,
-                chained(dtype, steps, stores * static_cast<double>(s.hidden), expected.y));
-    if (!forward.empty()) return forward;
-    const std::int64_t flops = 2 * s.sequences * s.tokens * s.hidden * s.vocabulary;
-    return join(
-        {gradient_problem(got, expected, dtype, steps, stores),
-         compare("dx", got.outputs.at("gradient.x"), expected.dx, chained(dtype, steps, stores, expected.dx)),
-         memory_problem(got, head_saved_bytes(s.shape(), s.sequences, s.tokens, dtype)),
-         count_problem(got, "forward_flops", "FLOPs of forward", flops),
-         count_problem(got, "backward_flops", "FLOPs of backward", 2 * flops)});
+    return join({gradient_problem(got, expected, dtype, head_steps(s), head_stores),
+                 compare("dx", got.outputs.at("gradient.x"), expected.dx,
+                         chained(dtype, head_steps(s), head_stores, expected.dx)),
+                 freed_problem(got, 2 * head_flops(s))});
 }
 
 }  // namespace
 
-TEST_CASE("01.7 block: y, dx, gradients, what it saves and frees", "[01.7]")
+TEST_CASE("01.7 block forward: y, and what it saves", "[01.7]")
+{
+    judge("model", for_all(all_sizes, "block_forward", block_inputs, block_forward_problem));
+}
+
+TEST_CASE("01.7 block backward: dx, gradients, everything freed", "[01.7]")
 {
     judge("model", for_all(all_sizes, "block", block_inputs, block_problem));
 }
 
-TEST_CASE("01.7 head: loss, dx, gradients, what it saves and frees", "[01.7]")
+TEST_CASE("01.7 head forward: the loss, and what it saves", "[01.7]")
+{
+    judge("model", for_all(all_sizes, "head_forward", head_inputs, head_forward_problem));
+}
+
+TEST_CASE("01.7 head backward: dx, gradients, everything freed", "[01.7]")
 {
     judge("model", for_all(all_sizes, "head", head_inputs, head_problem));
 }
 
-TEST_CASE("01.7 block: backward is the derivative of forward", "[01.7]")
+TEST_CASE("01.7 block backward: the derivative of forward", "[01.7]")
 {
     const Sizes s{2, 4, 6, 2, 5};
     const json in = from_zero(block_inputs(s, DType::fp64));

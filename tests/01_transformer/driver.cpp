@@ -227,7 +227,9 @@ int main(int argc, char** argv)
                        {"embedding_backward", embedding_backward},
                        {"cross_entropy_forward", cross_entropy_forward},
                        {"cross_entropy_backward", cross_entropy_backward},
+                       {"block_forward", driver::block_forward},
                        {"block", driver::block},
+                       {"head_forward", driver::head_forward},
                        {"head", driver::head},
                        {"model", driver::model}});
 }

@@ -63,26 +63,39 @@ struct Meter {
     double flops_before;
 };
 
-/// Forward and backward of one module on inputs x and dy: y, gradient.x, the bytes saved in between
-/// ("saved_bytes") and left in the end ("left_bytes"), what is left on the stack, on which something lay
-/// before, and the FLOPs.
+/// Forward of one module on input x: y, the bytes saved beside it ("saved_bytes"), and the FLOPs.
+inline void run_forward(Case& c, Module& module, const MicroBatch& batch, Saved& saved)
+{
+    const Meter meter(c.device());
+    const Tensor y = module.forward(batch, c.tensor("x"), saved);
+    c.put("saved_bytes", meter.bytes() - static_cast<double>(y.bytes()));
+    c.put("forward_flops", meter.flops());
+    c.put("y", y);
+}
+
+/// Forward and backward of one module on inputs x and dy: gradient.x, the bytes left in the end
+/// ("left_bytes"), what is left on the stack, on which something lay before, and the FLOPs.
 inline void run_module(Case& c, Module& module, const MicroBatch& batch, Tensor dy)
 {
     Saved saved;
     saved.push(one_number(c, 1.0));
-    const Meter forward(c.device());
-    Tensor y = module.forward(batch, c.tensor("x"), saved);
-    c.put("saved_bytes", forward.bytes() - static_cast<double>(y.bytes()));
-    c.put("forward_flops", forward.flops());
-    c.put("y", y);
-    y = Tensor();
-    const Meter backward(c.device());
     const auto dy_bytes = static_cast<double>(dy.bytes());
+    const Meter both(c.device());
+    run_forward(c, module, batch, saved);
+    const Meter backward(c.device());
     const Tensor dx = module.backward(batch, std::move(dy), saved);
-    c.put("left_bytes", forward.bytes() + dy_bytes - static_cast<double>(dx.bytes()));
+    c.put("left_bytes", both.bytes() + dy_bytes - static_cast<double>(dx.bytes()));
     c.put("backward_flops", backward.flops());
     c.put("left_on_stack", static_cast<double>(saved.size()) - 1.0);
     c.put("gradient.x", dx);
+}
+
+inline void block_forward(Case& c)
+{
+    const auto module = transformer::make_block(shape_of(c), c.integer("layer"));
+    const FlatParameters flat = load(c, module->parameters());
+    Saved saved;
+    run_forward(c, *module, {}, saved);
 }
 
 inline void block(Case& c)
@@ -93,18 +106,34 @@ inline void block(Case& c)
     put_gradients(c, module->parameters());
 }
 
+/// A batch with the case's targets.
+inline MicroBatch batch_of(Case& c, const std::vector<std::int32_t>& targets)
+{
+    MicroBatch batch;
+    batch.sequences = c.integer("sequences");
+    batch.tokens = static_cast<std::int64_t>(targets.size()) / batch.sequences;
+    batch.targets = targets;
+    batch.token_weight = c.number("token_weight");
+    return batch;
+}
+
+inline void head_forward(Case& c)
+{
+    const auto embedding = transformer::make_embedding(shape_of(c), true);
+    const auto module = transformer::make_head(shape_of(c), *embedding->parameters().front());
+    const FlatParameters flat = load(c, module->parameters());
+    const std::vector<std::int32_t> targets = c.ids("targets");
+    Saved saved;
+    run_forward(c, *module, batch_of(c, targets), saved);
+}
+
 inline void head(Case& c)
 {
     const auto embedding = transformer::make_embedding(shape_of(c), true);
     const auto module = transformer::make_head(shape_of(c), *embedding->parameters().front());
     const FlatParameters flat = load(c, module->parameters());
     const std::vector<std::int32_t> targets = c.ids("targets");
-    MicroBatch batch;
-    batch.sequences = c.integer("sequences");
-    batch.tokens = static_cast<std::int64_t>(targets.size()) / batch.sequences;
-    batch.targets = targets;
-    batch.token_weight = c.number("token_weight");
-    run_module(c, *module, batch, one_number(c, c.number("dloss")));
+    run_module(c, *module, batch_of(c, targets), one_number(c, c.number("dloss")));
     put_gradients(c, module->parameters());
 }
 
