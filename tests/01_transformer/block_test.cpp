@@ -38,10 +38,10 @@ std::int64_t block_flops(const Sizes& s)
 
 std::string block_forward_problem(const RankResult& got, const Sizes& s, DType dtype, const json& in)
 {
-    const json expected = block_reference(in).y;
+    const Expected expected = with_sizes(block_reference, in).y;
     const Tolerance tolerance = chained(dtype, block_steps(s.shape()), block_stores, expected);
     const std::int64_t saved = block_saved_bytes(s.shape(), s.sequences, s.tokens, dtype);
-    return join({compare("y", got.outputs.at("y"), expected, tolerance),
+    return join({compare("y", got.outputs.at("y"), expected.value, tolerance),
                  count_problem(got, "saved_bytes", "bytes that forward saves", saved),
                  count_problem(got, "forward_flops", "FLOPs of forward", block_flops(s))});
 }
@@ -57,10 +57,10 @@ std::string freed_problem(const RankResult& got, std::int64_t flops)
 
 std::string block_problem(const RankResult& got, const Sizes& s, DType dtype, const json& in)
 {
-    const ModelResult expected = block_reference(in);
+    const ModelResult expected = with_sizes(block_reference, in);
     const double steps = block_steps(s.shape());
     return join({gradient_problem(got, expected, dtype, steps, block_stores),
-                 compare("dx", got.outputs.at("gradient.x"), expected.dx,
+                 compare("dx", got.outputs.at("gradient.x"), expected.dx.value,
                          chained(dtype, steps, block_stores, expected.dx)),
                  freed_problem(got, 2 * block_flops(s))});
 }
@@ -82,8 +82,7 @@ json head_inputs(const Sizes& s, DType dtype)
 /// row.
 double head_steps(const Sizes& s)
 {
-    return 3 * (3 * static_cast<double>(s.hidden) + static_cast<double>(s.vocabulary) + 40) *
-           static_cast<double>(s.hidden);
+    return 3 * (3 * static_cast<double>(s.hidden) + static_cast<double>(s.vocabulary) + 40);
 }
 /// Roundings to 16 bits: z and the logits, then dlogits, dz and dx or a gradient, which is added.
 constexpr double head_stores = 6;
@@ -95,21 +94,19 @@ std::int64_t head_flops(const Sizes& s)
 
 std::string head_forward_problem(const RankResult& got, const Sizes& s, DType dtype, const json& in)
 {
-    const json expected = head_reference(in).y;
-    // A logit is h products of z, whose roundings to 16 bits are relative to its largest element.
-    const Tolerance tolerance =
-        chained(dtype, head_steps(s), head_stores * static_cast<double>(s.hidden), expected);
+    const Expected expected = with_sizes(head_reference, in).y;
+    const Tolerance tolerance = chained(dtype, head_steps(s), head_stores, expected);
     const std::int64_t saved = head_saved_bytes(s.shape(), s.sequences, s.tokens, dtype);
-    return join({compare("loss", got.outputs.at("y"), expected, tolerance),
+    return join({compare("loss", got.outputs.at("y"), expected.value, tolerance),
                  count_problem(got, "saved_bytes", "bytes that forward saves", saved),
                  count_problem(got, "forward_flops", "FLOPs of forward", head_flops(s))});
 }
 
 std::string head_problem(const RankResult& got, const Sizes& s, DType dtype, const json& in)
 {
-    const ModelResult expected = head_reference(in);
+    const ModelResult expected = with_sizes(head_reference, in);
     return join({gradient_problem(got, expected, dtype, head_steps(s), head_stores),
-                 compare("dx", got.outputs.at("gradient.x"), expected.dx,
+                 compare("dx", got.outputs.at("gradient.x"), expected.dx.value,
                          chained(dtype, head_steps(s), head_stores, expected.dx)),
                  freed_problem(got, 2 * head_flops(s))});
 }
