@@ -34,7 +34,11 @@ std::string filtered(const std::string& text, std::size_t size)
 
 TEST_CASE("mpirun's notices about a failed rank are taken out, however the text arrives")
 {
-    const std::string text = "rank 1: out of memory\n" + aborted + exited + "more\n" + non_zero + "the end";
+    const std::string mpich =
+        "Abort(1) on node 0 (rank 0 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 1) - process "
+        "0\n";
+    const std::string text =
+        "rank 1: out of memory\n" + aborted + exited + mpich + "more\n" + non_zero + "the end";
     for (const std::size_t size : {1, 2, 7, 74, 75, 76, 4096})
         CHECK(filtered(text, size) == "rank 1: out of memory\nmore\nthe end");
 }
@@ -43,8 +47,8 @@ TEST_CASE("other boxes and other lines of dashes pass unchanged")
 {
     for (const std::string& text :
          {box("There are not enough slots available in the system"), box(""), rule + "\n", rule,
-          rule + "\nnever closed\n", std::string("- a list\n--\n---x\n\n"), "a | " + rule + "\n" + "b\n",
-          box(std::string(5000, 'x'))})
+          rule + "\nnever closed\n", std::string("- a list\n--\n---x\n\nAbort\nAbort(1) it\n"),
+          "a | " + rule + "\n" + "b\n", box(std::string(5000, 'x'))})
         for (const std::size_t size : {1, 3, 75, 8192}) CHECK(filtered(text, size) == text);
 }
 

@@ -27,6 +27,18 @@ bool is_unwanted(std::string_view box)
     return false;
 }
 
+/// True for what may become MPICH's one line about the same.
+bool may_be_abort_line(std::string_view line)
+{
+    constexpr std::string_view begin = "Abort(";
+    return line.substr(0, begin.size()) == begin.substr(0, line.size());
+}
+
+bool is_abort_line(std::string_view line)
+{
+    return may_be_abort_line(line) && line.find("application called MPI_Abort") != std::string_view::npos;
+}
+
 }  // namespace
 
 /// `line` without its newline; what it completes is appended to `shown`.
@@ -35,6 +47,7 @@ void NoticeFilter::take_line(std::string_view line, std::string& shown)
     const bool rule = line.size() >= shortest_rule && is_dashes(line);
     const bool opens = rule && box_.empty();
     if (!opens && box_.empty()) {
+        if (is_abort_line(line)) return;
         shown.append(line).push_back('\n');
         return;
     }
@@ -60,7 +73,8 @@ std::string NoticeFilter::pass(std::string_view text)
             take_line(std::exchange(line_, {}), shown);
         }
     }
-    if (box_.empty() && !line_.empty() && (middle_of_line_ || !is_dashes(line_))) {
+    if (box_.empty() && !line_.empty() &&
+        (middle_of_line_ || !(is_dashes(line_) || may_be_abort_line(line_)))) {
         shown += std::exchange(line_, {});
         middle_of_line_ = true;
     }

@@ -7,7 +7,8 @@
 namespace shardlings {
 
 /// A failed rank says what was wrong; OpenMPI 5 adds up to two boxes that only say that a rank failed, and
-/// has no option against it. A box is a line of dashes, text, a line of dashes; other boxes pass.
+/// has no option against it, and MPICH a line. A box is a line of dashes, text, a line of dashes; other boxes
+/// pass.
 class NoticeFilter {
   public:
     /// What of `text`, and of text held back before, is for the user. An unfinished box is held back.
