@@ -115,11 +115,13 @@ Command mpirun_command(int ranks, const Command& program)
 {
 #ifdef OPEN_MPI
     // Copies from process to process (single copy in OpenMPI 4, smsc in 5) are off: 5.0.7 writes a message
-    // that is longer than the receiver's buffer past its end instead of reporting it.
+    // that is longer than the receiver's buffer past its end instead of reporting it. After a
+    // crash OpenMPI 4 sleeps two seconds before it kills the other ranks, even when none is left: not here.
     Command command{"mpirun.openmpi", "-np", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"};
     if (std::system("command -v mpirun.openmpi >/dev/null 2>&1") != 0) command[0] = "mpirun";
     for (const auto& [name, value] : Environment{{"mpi_yield_when_idle", "1"},
                                                  {"orte_execute_quiet", "1"},  // OpenMPI 5 refuses -q
+                                                 {"odls_base_sigkill_timeout", "0"},
                                                  {"pml", "ob1"},
                                                  {"btl", "self,vader"},
                                                  {"btl_vader_single_copy_mechanism", "none"},
