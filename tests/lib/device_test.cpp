@@ -1,7 +1,13 @@
 #include "lib/machine/device/device.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <span>
+#include <string_view>
 
 #include "lib/machine/base/units.hpp"
 #include "tests/lib/catch.hpp"
@@ -96,6 +102,41 @@ TEST_CASE("Device: poisoned memory holds NaN", "[device]")
     const auto is_nan = [](auto x) { return x != x; };
     REQUIRE(std::ranges::all_of(doubles, is_nan));
     REQUIRE(std::ranges::all_of(floats, is_nan));
+}
+
+TEST_CASE("Device: writing beside poisoned memory ends the process, and says where and how far", "[device]")
+{
+    struct Write {
+        std::ptrdiff_t at;
+        std::string_view message;
+    };
+    const auto write =
+        GENERATE(Write{24, ""}, Write{25, "rank 3: written up to 2 bytes past the end of 24 bytes"},
+                 Write{-8, "rank 3: written up to 8 bytes before the begin of 24 bytes"});
+    std::array<int, 2> ends{};
+    REQUIRE(pipe(ends.data()) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);  // not the test framework's
+        dup2(ends[1], STDERR_FILENO);
+        DeviceOptions options;
+        options.rank = 3;
+        options.poison = true;
+        Device device(options);
+        {
+            const Allocation memory = device.allocate(24, Category::activations);
+            if (!write.message.empty()) memory.data()[write.at] = std::byte{1};
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    std::array<char, 256> text{};
+    const ssize_t count = read(ends[0], text.data(), text.size());
+    close(ends[0]);
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(std::string_view(text.data(), static_cast<std::size_t>(count)).starts_with(write.message));
+    REQUIRE((write.message.empty() ? status == 0 : WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
 }
 
 TEST_CASE("Device: out of memory says rank, request, category, budget and what is in use", "[device]")

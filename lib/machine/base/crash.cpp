@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #define BACKWARD_HAS_DW 1
 #include <backward.hpp>
@@ -16,6 +17,7 @@ namespace shardlings {
 namespace {
 
 constexpr int frames_kept = 64;
+constexpr unsigned seconds_for_the_stack = 3;
 
 std::string own_rank()
 {
@@ -41,17 +43,29 @@ void print_stack()
     for (std::size_t i = 0; i < stack.size(); ++i) {
         const backward::ResolvedTrace frame = resolver.resolve(stack[i]);
         const std::string file = short_name(frame.source.filename);
-        const bool ours = !file.empty() && file.front() != '/' && file.find("crash.cpp") == std::string::npos;
+        const bool ours = !file.empty() && file.front() != '/' && file.front() != '.' &&
+                          file.find("crash.cpp") == std::string::npos;
         if (ours) fmt::print(stderr, "  {}:{} {}\n", file, frame.source.line, frame.source.function);
     }
 }
 
+/// The stack could not be printed: reading it needs the heap, which is damaged or locked.
+void give_up(int)
+{
+    constexpr std::string_view reason =
+        "  a place that cannot be told: the heap is damaged. Does a loop write past the end of a tensor?\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, reason.data(), reason.size());
+    kill(getpid(), SIGKILL);
+}
+
 void report(int number)
 {
-    signal(number, SIG_DFL);  // a second fault in here ends the process at once
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) signal(fault, give_up);
+    alarm(seconds_for_the_stack);
     fmt::print(stderr, "rank {} crashed: {} (signal {}), at\n", own_rank(), strsignal(number), number);
     print_stack();
     std::fflush(stderr);
+    signal(number, SIG_DFL);
     raise(number);
 }
 

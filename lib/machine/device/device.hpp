@@ -84,7 +84,7 @@ struct DeviceOptions {
     std::uint64_t budget = std::numeric_limits<std::uint64_t>::max();  // bytes
     Topology topology;
     bool record = false;  // keep events and memory samples for the trace
-    bool poison = false;  // fill new memory with NaN and freed memory too, so that stale reads show
+    bool poison = false;  // fill new and freed memory with NaN, and end when somebody writes beside it
     // A send ends only when the receiver has asked for the message, however short it is: a program that
     // counts on MPI keeping short messages then stops instead of working by luck. Does not change virtual
     // time.
