@@ -62,6 +62,7 @@ NamedCase ping_pong_case(int ranks, std::size_t bytes, int rounds, bool across_n
                            across_nodes ? "between nodes" : "inside a node");
     one.if_stuck =
         "When both ranks send before they receive, each waits for the other: rank 1 must receive first.";
+    if (ranks > 2) one.if_stuck += " Ranks beyond 1 must neither send nor receive.";
     one.input.operation = "ping_pong";
     Topology& topology = one.input.topology;
     topology.nodes = across_nodes ? ranks : 1;
