@@ -47,7 +47,7 @@ exercise_flags := -Wno-unused -Wno-unused-parameter -Werror=return-type -fmax-er
 
 lessons := $(notdir $(patsubst %/,%,$(sort $(wildcard solutions/*/))))
 number = $(firstword $(subst _, ,$1))
-lesson_of = $(filter $1_%,$(lessons))
+lesson_of = $(or $(filter $1_%,$(lessons)),$(error there is no lesson '$1'; the lessons are $(lessons)))
 stems = $(basename $(notdir $(wildcard solutions/$1/*.cpp)))
 object = $(patsubst %.cpp,$(BUILD)/obj/%.o,$1)
 
@@ -58,6 +58,8 @@ judge_objects := $(call object,$(wildcard lib/tools/grade/judge*.cpp lib/tools/l
 tool_objects := $(call object,$(filter-out lib/tools/grade/driver%.cpp,$(wildcard lib/tools/*/*.cpp)))
 solution_objects := $(foreach l,$(lessons),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o))
 # The stack as MINE asks for it: the student's object for the lessons named, the reference for the others.
+unknown := $(filter-out $(foreach l,$(lessons),$(call number,$l)),$(MINE))
+$(if $(unknown),$(error MINE="$(MINE)": there is no lesson '$(firstword $(unknown))'; write MINE="00 01" for these two))
 whose = $(if $(filter $(call number,$1),$(MINE)),exercises,solutions)
 stack_objects := $(foreach l,$(lessons),$(foreach s,$(call stems,$l),$(BUILD)/obj/$(call whose,$l)/$l/$s.o))
 up_to = $(wordlist 1,$(words $(foreach l,$(lessons),$(if $(filter-out $l,$(firstword $(sort $l $1))),,$l))),$(lessons))
