@@ -36,7 +36,7 @@ std::string driver_program(const std::string& file)
     check(folder != nullptr,
           "SHARDLINGS_DRIVERS is not set: run these tests with make solution-NN or exercise-NN");
     for (const std::string& name : {file, std::string("all")}) {
-        const std::string path = std::string(folder) + "/" + name;
+        std::string path = std::string(folder) + "/" + name;
         if (std::filesystem::exists(path)) return path;
     }
     throw Error(fmt::format("there is no driver for {} in {}: it did not compile", file, folder));
