@@ -112,7 +112,8 @@ struct Comm::State {
         free = arrival;
         traffic.add(to_world, values.bytes(), crosses);
         device->traffic().add(to_world, values.bytes(), crosses);
-        device->record({"send", "send", begin, arrival, 0.0, values.bytes(), to_world, -1});
+        if (device->recording())
+            device->record({"send", "send", begin, arrival, 0.0, values.bytes(), to_world, -1});
         return {arrival, values.count, static_cast<std::int64_t>(values.dtype)};
     }
 };
@@ -173,13 +174,14 @@ void Request::wait()
     const int code = MPI_Wait(&state->payload, &status);
     check_mpi(MPI_Wait(&state->stamp_request, MPI_STATUS_IGNORE), "MPI_Wait");
     int error_class = MPI_SUCCESS;
-    MPI_Error_class(code, &error_class);
+    if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
     if (state->receives && (error_class == MPI_SUCCESS || error_class == MPI_ERR_TRUNCATE))
         state->check_received(status);
     check_mpi(code, "MPI_Wait");
     Clock& clock = state->device->clock();
     const double begin = clock.now();
     clock.wait_until(state->stamp.arrival);
+    if (!state->device->recording()) return;
     const char* kind = state->receives ? "receive" : "wait";
     state->device->record(
         {kind, kind, begin, clock.now(), 0.0, state->expected.bytes(), state->peer_world, -1});

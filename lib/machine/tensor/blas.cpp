@@ -55,4 +55,9 @@ void gemm(Device& device, double alpha, Operand<double> a, Operand<double> b, do
     checked_gemm(device, alpha, a, b, beta, c);
 }
 
+void use_one_blas_thread()
+{
+    openblas_set_num_threads(1);
+}
+
 }  // namespace shardlings

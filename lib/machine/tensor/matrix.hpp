@@ -68,4 +68,7 @@ inline Operand<double> transpose(Matrix<const double> m)
 void gemm(Device& device, float alpha, Operand<float> a, Operand<float> b, float beta, Matrix<float> c);
 void gemm(Device& device, double alpha, Operand<double> a, Operand<double> b, double beta, Matrix<double> c);
 
+/// From now on this process multiplies on one thread, as a rank does under mpirun.
+void use_one_blas_thread();
+
 }  // namespace shardlings

@@ -4,6 +4,7 @@
 
 #include "lib/machine/base/crash.hpp"
 #include "lib/machine/base/error.hpp"
+#include "lib/machine/tensor/matrix.hpp"
 #include "lib/tools/bench/commands.hpp"
 #include "lib/tools/cli/commands.hpp"
 #include "lib/tools/course/commands.hpp"
@@ -12,6 +13,7 @@ int main(int argc, char** argv)
 {
     using namespace shardlings;
     report_crashes();
+    use_one_blas_thread();
     CLI::App app{"Shardlings: how a Transformer is trained on many devices, on a laptop"};
     app.name("shardlings");
     app.require_subcommand(1);
