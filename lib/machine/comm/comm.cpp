@@ -130,6 +130,8 @@ struct Request::State {
     std::source_location where;
 
     void check_received(const MPI_Status& status) const;
+    /// Waits for both messages and moves the clock.
+    void finish();
 };
 
 void Request::State::check_received(const MPI_Status& status) const
@@ -166,25 +168,28 @@ Request::~Request()
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+void Request::State::finish()
+{
+    MPI_Status status;
+    const int code = MPI_Wait(&payload, &status);
+    check_mpi(MPI_Wait(&stamp_request, MPI_STATUS_IGNORE), "MPI_Wait");
+    int error_class = MPI_SUCCESS;
+    if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
+    if (receives && (error_class == MPI_SUCCESS || error_class == MPI_ERR_TRUNCATE)) check_received(status);
+    check_mpi(code, "MPI_Wait");
+    Clock& clock = device->clock();
+    const double begin = clock.now();
+    clock.wait_until(stamp.arrival);
+    if (!device->recording()) return;
+    const char* kind = receives ? "receive" : "wait";
+    device->record({kind, kind, begin, clock.now(), 0.0, expected.bytes(), peer_world, -1});
+}
+
 void Request::wait()
 {
     if (state_ == nullptr) return;
     const std::unique_ptr<State> state = std::move(state_);
-    MPI_Status status;
-    const int code = MPI_Wait(&state->payload, &status);
-    check_mpi(MPI_Wait(&state->stamp_request, MPI_STATUS_IGNORE), "MPI_Wait");
-    int error_class = MPI_SUCCESS;
-    if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
-    if (state->receives && (error_class == MPI_SUCCESS || error_class == MPI_ERR_TRUNCATE))
-        state->check_received(status);
-    check_mpi(code, "MPI_Wait");
-    Clock& clock = state->device->clock();
-    const double begin = clock.now();
-    clock.wait_until(state->stamp.arrival);
-    if (!state->device->recording()) return;
-    const char* kind = state->receives ? "receive" : "wait";
-    state->device->record(
-        {kind, kind, begin, clock.now(), 0.0, state->expected.bytes(), state->peer_world, -1});
+    state->finish();
 }
 
 Comm::Comm(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -228,60 +233,76 @@ const Traffic& Comm::traffic() const
     return state_->traffic;
 }
 
-Request Comm::isend(ConstBuffer values, int to, int tag, std::source_location where)
+void Comm::start_send(Request::State& request, ConstBuffer values, int to, int tag)
 {
-    state_->check_message("isend", values.count, to, tag);
-    auto request = std::make_unique<Request::State>();
-    request->device = state_->device;
-    request->peer_world = state_->world_ranks[static_cast<std::size_t>(to)];
-    request->tag = tag;
-    request->where = where;
-    request->stamp = state_->depart(values, to);
+    state_->check_message("send", values.count, to, tag);
+    request.device = state_->device;
+    request.peer_world = state_->world_ranks[static_cast<std::size_t>(to)];
+    request.tag = tag;
+    request.stamp = state_->depart(values, to);
     const auto start = state_->device->synchronous() ? MPI_Issend : MPI_Isend;
     check_mpi(start(values.data, static_cast<int>(values.count), mpi_type(values.dtype), to, tag,
-                    state_->payload, &request->payload),
+                    state_->payload, &request.payload),
               "MPI_Isend");
     check_mpi(
-        MPI_Isend(&request->stamp, stamp_bytes, MPI_BYTE, to, tag, state_->stamps, &request->stamp_request),
+        MPI_Isend(&request.stamp, stamp_bytes, MPI_BYTE, to, tag, state_->stamps, &request.stamp_request),
         "MPI_Isend");
+}
+
+Request Comm::isend(ConstBuffer values, int to, int tag, std::source_location where)
+{
+    auto request = std::make_unique<Request::State>();
+    request->where = where;
+    start_send(*request, values, to, tag);
     return Request(std::move(request));
+}
+
+void Comm::start_recv(Request::State& request, Buffer values, int from, int tag)
+{
+    state_->check_message("recv", values.count, from, tag);
+    request.device = state_->device;
+    request.receives = true;
+    request.expected = values;
+    request.peer_world = state_->world_ranks[static_cast<std::size_t>(from)];
+    request.tag = tag;
+    check_mpi(MPI_Irecv(values.data, static_cast<int>(values.count), mpi_type(values.dtype), from, tag,
+                        state_->payload, &request.payload),
+              "MPI_Irecv");
+    check_mpi(
+        MPI_Irecv(&request.stamp, stamp_bytes, MPI_BYTE, from, tag, state_->stamps, &request.stamp_request),
+        "MPI_Irecv");
 }
 
 Request Comm::irecv(Buffer values, int from, int tag, std::source_location where)
 {
-    state_->check_message("irecv", values.count, from, tag);
     auto request = std::make_unique<Request::State>();
-    request->device = state_->device;
-    request->receives = true;
-    request->expected = values;
-    request->peer_world = state_->world_ranks[static_cast<std::size_t>(from)];
-    request->tag = tag;
     request->where = where;
-    check_mpi(MPI_Irecv(values.data, static_cast<int>(values.count), mpi_type(values.dtype), from, tag,
-                        state_->payload, &request->payload),
-              "MPI_Irecv");
-    check_mpi(
-        MPI_Irecv(&request->stamp, stamp_bytes, MPI_BYTE, from, tag, state_->stamps, &request->stamp_request),
-        "MPI_Irecv");
+    start_recv(*request, values, from, tag);
     return Request(std::move(request));
 }
 
 void Comm::send(ConstBuffer values, int to, int tag)
 {
-    isend(values, to, tag).wait();
+    Request::State request;
+    start_send(request, values, to, tag);
+    request.finish();
 }
 
 void Comm::recv(Buffer values, int from, int tag)
 {
-    irecv(values, from, tag).wait();
+    Request::State request;
+    start_recv(request, values, from, tag);
+    request.finish();
 }
 
 void Comm::sendrecv(ConstBuffer out, int to, Buffer in, int from, int tag)
 {
-    Request receive = irecv(in, from, tag);
-    Request sending = isend(out, to, tag);
-    receive.wait();
-    sending.wait();
+    Request::State receive;
+    Request::State sending;
+    start_recv(receive, in, from, tag);
+    start_send(sending, out, to, tag);
+    receive.finish();
+    sending.finish();
 }
 
 Comm Comm::split(int color, int key) const

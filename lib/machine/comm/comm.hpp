@@ -114,6 +114,8 @@ class Comm {
   private:
     struct State;
     explicit Comm(std::unique_ptr<State> state);
+    void start_send(Request::State& request, ConstBuffer values, int to, int tag);
+    void start_recv(Request::State& request, Buffer values, int from, int tag);
     std::unique_ptr<State> state_;
 };
 
