@@ -12,10 +12,17 @@ class Clock {
     double now() const { return now_; }
     void advance(double seconds) { now_ += seconds; }
     /// Idles until `time`, if that is still to come.
-    void wait_until(double time) { now_ = std::max(now_, time); }
+    void wait_until(double time)
+    {
+        idle_ += std::max(0.0, time - now_);
+        now_ = std::max(now_, time);
+    }
+    /// Seconds spent waiting, for messages and for other streams, of all those so far.
+    double idle() const { return idle_; }
 
   private:
     double now_ = 0.0;
+    double idle_ = 0.0;
 };
 
 }  // namespace shardlings

@@ -147,7 +147,7 @@ void Device::count(Category category, std::int64_t change)
     auto& peak_by = memory_.peak_by[static_cast<std::size_t>(category)];
     peak_by = std::max(peak_by, by);
     memory_.peak = std::max(memory_.peak, memory_.current);
-    if (options_.record) memory_samples_.push_back({clock_.now(), category, by});
+    if (options_.record) memory_samples_.push_back({clock().now(), category, by});
 }
 
 void Device::reset_peaks()
@@ -160,12 +160,21 @@ void Device::compute(double flops, double wall_seconds)
 {
     flops_ += flops;
     wall_seconds_ += wall_seconds;
-    clock_.advance(flops / options_.topology.flops);
+    clock().advance(flops / options_.topology.flops);
 }
 
 void Device::record(Event event)
 {
-    if (options_.record) events_.push_back(std::move(event));
+    if (!options_.record) return;
+    event.stream = stream_;
+    events_.push_back(std::move(event));
+}
+
+OnStream::OnStream(Device& device, Stream stream) : device_(device), before_(device.stream_)
+{
+    const double now = device.clock().now();
+    device.stream_ = stream;
+    device.clock().wait_until(now);
 }
 
 std::string Device::out_of_memory_message(std::size_t bytes, Category category) const

@@ -113,8 +113,10 @@ class Device {
     /// Forgets the peaks: from now on they are those of what follows.
     void reset_peaks();
 
-    Clock& clock() { return clock_; }
-    const Clock& clock() const { return clock_; }
+    /// The clock of the stream that is in use: compute, unless an OnStream says otherwise.
+    Clock& clock() { return clocks_[static_cast<std::size_t>(stream_)]; }
+    const Clock& clock() const { return clocks_[static_cast<std::size_t>(stream_)]; }
+    Stream stream() const { return stream_; }
     /// Charges the clock with `flops` floating-point operations; `wall_seconds` is what they took on this
     /// machine.
     void compute(double flops, double wall_seconds = 0.0);
@@ -136,19 +138,45 @@ class Device {
 
   private:
     friend class Allocation;
+    friend class OnStream;
     void release(const Allocation& allocation) noexcept;
     void count(Category category, std::int64_t change);
     std::string out_of_memory_message(std::size_t bytes, Category category) const;
 
     DeviceOptions options_;
     MemoryUse memory_;
-    Clock clock_;
+    std::array<Clock, stream_count> clocks_;
+    Stream stream_ = Stream::compute;
     double flops_ = 0.0;
     double wall_seconds_ = 0.0;
     std::array<double, 2> egress_free_{};
     Traffic traffic_;
     std::vector<Event> events_;
     std::vector<MemorySample> memory_samples_;
+};
+
+/// While it lives, what the device computes, sends and receives takes the time of `stream`, beginning when
+/// the stream has done what it was given before and not before now. The code itself still runs here and at
+/// once; only virtual time goes on beside:
+///
+///   double done;
+///   {
+///       const OnStream communication(device, Stream::communication);
+///       ring_all_reduce(comm, bucket);
+///       done = device.clock().now();
+///   }
+///   …                                 // compute meanwhile, without touching the bucket
+///   device.clock().wait_until(done);  // the time that this idles is exposed communication
+class OnStream {
+  public:
+    OnStream(Device& device, Stream stream);
+    ~OnStream() { device_.stream_ = before_; }
+    OnStream(const OnStream&) = delete;
+    OnStream& operator=(const OnStream&) = delete;
+
+  private:
+    Device& device_;
+    Stream before_;
 };
 
 }  // namespace shardlings

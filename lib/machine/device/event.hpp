@@ -17,6 +17,11 @@ enum class Category : std::uint8_t {
 };
 inline constexpr int category_count = 6;
 
+/// A device works on several streams, each in its own order, as a GPU does: what is done on one delays
+/// another only where it is waited for.
+enum class Stream : std::uint8_t { compute, communication };
+inline constexpr int stream_count = 2;
+
 /// A span of virtual time. `bytes` and `peer` are for messages, `flops` for compute; -1 and 0 where they do
 /// not apply.
 struct Event {
@@ -28,6 +33,7 @@ struct Event {
     std::uint64_t bytes = 0;
     int peer = -1;  // rank in the world
     int micro_batch = -1;
+    Stream stream = Stream::compute;  // record() sets it
 };
 
 /// The bytes of one category from `time` on.
