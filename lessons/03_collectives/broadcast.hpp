@@ -1,5 +1,6 @@
 // 03.4 Broadcasts: `values` of rank `root` -> on every rank, bitwise. n elements of any dtype, any p >= 1,
 // any root; in place, without further memory. Over all ranks (p − 1) n elements are sent, the least there is.
+// Error for a root outside [0, p).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ void chain_broadcast(Comm& comm, Buffer values, int root, int segments);
 
 /// The number of segments that makes the chain fastest: the real number sqrt((p − 2) β n / α), β n the
 /// seconds of `bytes`, lies between two whole ones: the one with the smaller time (the smaller one of
-/// equals). At least 1.
+/// equals). At least 1. Error for a link without latency, where more segments are always faster.
 int best_segments(const Link& link, int ranks, double bytes);
 
 }  // namespace collectives

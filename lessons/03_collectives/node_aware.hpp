@@ -36,7 +36,7 @@ struct Placement {
 /// What each takes in virtual time for n = `bytes` / size elements, as the declarations above and of ring.hpp
 /// say (with m N | n). For the ring and recursive doubling on several nodes, a step is as slow as its slowest
 /// message; ranks are numbered node by node. Recursive doubling's rounds below m stay inside the node when m
-/// is a power of two; otherwise every step counts as one between nodes.
+/// is a power of two; otherwise every step counts as one between nodes. Error for a placement without ranks.
 double all_reduce_seconds(AllReduce algorithm, const Topology& topology, Placement placement, double bytes);
 
 /// The fastest by all_reduce_seconds; of equals the first in the order of the enum.

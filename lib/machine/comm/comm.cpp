@@ -148,6 +148,7 @@ void Request::State::check_received(const MPI_Status& status) const
 }
 
 Request::Request(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Request::Request() = default;
 Request::Request(Request&&) noexcept = default;
 
 Request& Request::operator=(Request&& other) noexcept

@@ -51,7 +51,7 @@ Buffer buffer_of(std::span<T> values)
 /// job with the line that started it.
 class Request {
   public:
-    Request() = default;
+    Request();
     Request(Request&&) noexcept;
     Request& operator=(Request&&) noexcept;
     ~Request();
