@@ -21,7 +21,8 @@ struct Chunk {
 };
 
 /// Chunk `index` of n elements cut into `parts` runs that partition them in order. The first n mod parts
-/// chunks have one element more than the others, n / parts + 1. Error for parts < 1, index outside [0, parts).
+/// chunks have one element more than the others, n / parts + 1. Error for parts < 1, index outside [0,
+/// parts).
 Chunk chunk_of(std::int64_t n, int parts, int index);
 
 /// partial sums -> chunk r of `values` on rank r is the sum over all ranks; the other chunks are left with
