@@ -167,7 +167,7 @@ TEST_CASE("Device: memory and events are recorded only when asked for", "[device
         REQUIRE(device.memory_samples().size() == (record ? 1 : 0));
         if (record) {
             REQUIRE(device.memory_samples()[0].time == 1e-6);
-            REQUIRE(device.memory_samples()[0].bytes == 7);
+            REQUIRE(device.memory_samples()[0].change == 7);
         }
     }
 }

@@ -187,8 +187,9 @@ TEST_CASE("what is narrower than a pixel is merged, and a short peak stays visib
     for (int i = 0; i < 100000; ++i) {
         const double begin = 1e-6 * i;
         trace.events.push_back({"backward", "backward", begin, begin + 1e-6, 0.0, 0, -1, i});
-        trace.memory.push_back({begin, Category::workspace, i == 31415 ? 1000000U : 2000U});
-        trace.memory.push_back({begin, Category::workspace, 1000});
+        const std::int64_t held = i == 31415 ? 1000000 : 2000;
+        trace.memory.push_back({begin, Category::workspace, held});
+        trace.memory.push_back({begin, Category::workspace, -held});
     }
     const std::string svg = svg_of({trace});
     CHECK(svg.size() < 20000);

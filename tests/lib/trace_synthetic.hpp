@@ -17,13 +17,10 @@ inline std::vector<shardlings::RankTrace> gpipe_traces(int stages, int micro_bat
     for (int stage = 0; stage < stages; ++stage) {
         RankTrace trace;
         trace.rank = stage;
-        std::uint64_t activations = 0;
         trace.memory.push_back({0.0, Category::parameters, 4000});
         const auto pass = [&](const char* kind, double begin, double seconds, int m, std::int64_t change) {
             trace.events.push_back({kind, kind, begin, begin + seconds, 1e6, 0, -1, m});
-            activations += static_cast<std::uint64_t>(change);
-            trace.memory.push_back(
-                {change > 0 ? begin : begin + seconds, Category::activations, activations});
+            trace.memory.push_back({change > 0 ? begin : begin + seconds, Category::activations, change});
         };
         const double turn = (micro_batches + stages - 1) * us;
         for (int m = 0; m < micro_batches; ++m) pass("forward", (stage + m) * us, us, m, 1000);

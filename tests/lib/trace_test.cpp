@@ -57,8 +57,10 @@ TEST_CASE("a trace survives being sent, bit for bit", "[trace]")
     RankTrace trace;
     trace.rank = 3;
     trace.events = {{"forward h.0 ü", "forward", 0.1, 1.0 / 3.0, 1e300, 0, -1, 7},
-                    {"", "send", -0.0, 5e-324, 0.0, std::numeric_limits<std::uint64_t>::max(), 31, -1}};
-    trace.memory = {{0.1 + 0.2, Category::workspace, 1}, {1e-9, Category::parameters, 1ULL << 63}};
+                    {"", "send", -0.0, 5e-324, 0.0, std::numeric_limits<std::uint64_t>::max(), 31, -1,
+                     Stream::communication}};
+    constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+    trace.memory = {{0.1 + 0.2, Category::workspace, -largest}, {1e-9, Category::parameters, largest}};
     for (const std::uint64_t budget : {std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()}) {
         trace.budget = budget;
         const RankTrace read = from_bytes(to_bytes(trace));
@@ -70,13 +72,14 @@ TEST_CASE("a trace survives being sent, bit for bit", "[trace]")
             const Event& b = read.events[i];
             CHECK((a.name == b.name && a.kind == b.kind && a.bytes == b.bytes && a.peer == b.peer &&
                    a.micro_batch == b.micro_batch));
+            CHECK(a.stream == b.stream);
             CHECK((same_bits(a.begin, b.begin) && same_bits(a.end, b.end) && same_bits(a.flops, b.flops)));
         }
         REQUIRE(read.memory.size() == 2);
         for (std::size_t i = 0; i < 2; ++i) {
             CHECK(same_bits(trace.memory[i].time, read.memory[i].time));
             CHECK(trace.memory[i].category == read.memory[i].category);
-            CHECK(trace.memory[i].bytes == read.memory[i].bytes);
+            CHECK(trace.memory[i].change == read.memory[i].change);
         }
     }
     CHECK(from_bytes(to_bytes(RankTrace{})).events.empty());
@@ -88,8 +91,10 @@ TEST_CASE("bytes that are no trace are refused", "[trace]")
     bytes.pop_back();
     CHECK(contains(error_of([&] { from_bytes(bytes); }), "not a rank's trace"));
     CHECK(contains(error_of([] { from_bytes({}); }), "0 bytes are not a rank's trace"));
-    const json foreign{{"rank", 0}, {"budget", 1}, {"events", json::array()}, {"memory", {{0.0, 6, 1}}}};
+    json foreign{{"rank", 0}, {"budget", 1}, {"events", json::array()}, {"memory", {{0.0, 6, 1}}}};
     CHECK(contains(error_of([&] { from_bytes(json::to_cbor(foreign)); }), "category 6"));
+    foreign["events"] = {{"send", "send", 0.0, 1.0, 0.0, 64, 1, -1, 2}};
+    CHECK(contains(error_of([&] { from_bytes(json::to_cbor(foreign)); }), "stream 2"));
 }
 
 TEST_CASE("a Chrome trace holds every event in microseconds, by rank and lane", "[trace]")
@@ -162,7 +167,7 @@ TEST_CASE("counters of a Chrome trace hold the bytes of every category", "[trace
     RankTrace trace;
     trace.memory = {{0.0, Category::parameters, 100},
                     {1e-6, Category::workspace, 7},
-                    {1e-6, Category::workspace, 0},
+                    {1e-6, Category::workspace, -7},
                     {2e-6, Category::gradients, 30}};
     std::vector<std::pair<double, int>> totals;
     for (const json& counter : chrome_events({trace}, "C")) {
@@ -223,8 +228,9 @@ TEST_CASE("thinning memory samples loses no peak", "[trace]")
     std::vector<MemorySample> samples;
     for (int i = 0; i < 1000; ++i) {
         const double time = 1e-3 * i;
-        samples.push_back({time, Category::activations, i == 617 ? 5000U : 10U});
-        samples.push_back({time, Category::activations, 0});
+        const std::int64_t held = i == 617 ? 5000 : 10;
+        samples.push_back({time, Category::activations, held});
+        samples.push_back({time, Category::activations, -held});
     }
     const std::vector<MemoryPoint> curve = memory_curve(samples, 0.0, 0.1);
     // Ten intervals, each with its largest, and the state at the end of one.

@@ -147,7 +147,7 @@ void Device::count(Category category, std::int64_t change)
     auto& peak_by = memory_.peak_by[static_cast<std::size_t>(category)];
     peak_by = std::max(peak_by, by);
     memory_.peak = std::max(memory_.peak, memory_.current);
-    if (options_.record) memory_samples_.push_back({clock().now(), category, by});
+    if (options_.record) memory_samples_.push_back({clock().now(), category, change});
 }
 
 void Device::reset_peaks()

@@ -36,11 +36,12 @@ struct Event {
     Stream stream = Stream::compute;  // record() sets it
 };
 
-/// The bytes of one category from `time` on.
+/// By how many bytes one category grew at `time`; negative where memory was given back. A change and not what
+/// is held from then on: streams run ahead of each other, so samples need not be recorded in order of time.
 struct MemorySample {
     double time;
     Category category;
-    std::uint64_t bytes;
+    std::int64_t change;
 };
 
 }  // namespace shardlings

@@ -22,19 +22,23 @@ using nlohmann::json;
 
 json array_of(const Event& event)
 {
-    return {event.name,  event.kind,  event.begin, event.end,
-            event.flops, event.bytes, event.peer,  event.micro_batch};
+    return {event.name, event.kind,        event.begin,
+            event.end,  event.flops,       event.bytes,
+            event.peer, event.micro_batch, static_cast<int>(event.stream)};
 }
 
 Event event_of(const json& array)
 {
-    return {array.at(0), array.at(1), array.at(2), array.at(3),
-            array.at(4), array.at(5), array.at(6), array.at(7)};
+    const int stream = array.at(8);
+    check(stream >= 0 && stream < stream_count, "it has a stream {}", stream);
+    return {array.at(0), array.at(1), array.at(2),
+            array.at(3), array.at(4), array.at(5),
+            array.at(6), array.at(7), static_cast<Stream>(stream)};
 }
 
 json array_of(const MemorySample& sample)
 {
-    return {sample.time, static_cast<int>(sample.category), sample.bytes};
+    return {sample.time, static_cast<int>(sample.category), sample.change};
 }
 
 MemorySample sample_of(const json& array)

@@ -18,10 +18,12 @@ struct MemoryPoint {
     std::uint64_t total() const;
 };
 
-/// The curve that the samples (ascending in time) describe from `begin` on, which is its first point's time.
-/// Of all states within one interval of `resolution` seconds the one with the largest total stands for the
-/// whole interval, so that no peak is lost; with resolution 0 that holds for states of the same instant,
-/// after which the last of them follows.
+/// The curve that the samples, recorded in any order, describe from `begin` on, which is its first point's
+/// time: each category holds the sum of its changes so far, those of one instant in the order they were
+/// recorded, and nothing where that sum is negative (given back on a stream that is not yet where it was
+/// taken). Of all states within one interval of `resolution` seconds the one with the largest total stands
+/// for the whole interval, so that no peak is lost; with resolution 0 that holds for states of the same
+/// instant, after which the last of them follows.
 std::vector<MemoryPoint> memory_curve(std::span<const MemorySample> samples, double begin, double resolution);
 
 /// The largest total of a curve, bytes.

@@ -1,5 +1,6 @@
 // The lower part of the picture: what each device's memory held when.
 #include <algorithm>
+#include <iterator>
 
 #include "lib/machine/base/units.hpp"
 #include "lib/tools/trace/memory_curve.hpp"
@@ -36,10 +37,11 @@ Curves curves_of(const Frame& frame, std::span<const RankTrace> traces)
     Curves curves;
     std::uint64_t budget = 0;
     for (const RankTrace& trace : traces) {
-        const auto beyond = std::ranges::find_if(
-            trace.memory, [&frame](const MemorySample& sample) { return sample.time > frame.window.end; });
-        curves.of.push_back(
-            memory_curve({trace.memory.begin(), beyond}, frame.window.begin, frame.seconds_per_pixel()));
+        std::vector<MemorySample> shown;
+        std::ranges::copy_if(trace.memory, std::back_inserter(shown), [&frame](const MemorySample& sample) {
+            return sample.time <= frame.window.end;
+        });
+        curves.of.push_back(memory_curve(shown, frame.window.begin, frame.seconds_per_pixel()));
         curves.peak = std::max(curves.peak, peak_of(curves.of.back()));
         if (has_budget(trace)) budget = std::max(budget, trace.budget);
     }
@@ -78,7 +80,8 @@ class MemoryRow {
     void draw_ticks()
     {
         const double step = tick_step(top_, height_);
-        for (double bytes = 0.0; bytes <= top_; bytes += step) {
+        for (int tick = 0; tick * step <= top_; ++tick) {
+            const double bytes = tick * step;
             if (bytes > 0.0) canvas_.line(frame_.left, y_of(bytes), frame_.right, y_of(bytes), "grid");
             canvas_.text(frame_.left - 6.0, y_of(bytes) + (bytes > 0.0 ? 3.5 : 0.0),
                          format_bytes(static_cast<std::uint64_t>(bytes)), "small", Anchor::end);
@@ -145,7 +148,7 @@ void draw_keys(Canvas& canvas, const Frame& frame, double y, std::span<const Ran
         const auto category = static_cast<Category>(i);
         const bool used = std::ranges::any_of(traces, [category](const RankTrace& trace) {
             return std::ranges::any_of(trace.memory, [category](const MemorySample& sample) {
-                return sample.category == category && sample.bytes > 0;
+                return sample.category == category && sample.change > 0;
             });
         });
         if (used) keys.emplace_back(class_of(category), std::string(name_of(category)));
