@@ -208,6 +208,34 @@ solution-%: ## test the reference of lesson NN with the same tests
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/tests/$(call lesson_of,$*)/test $(BUILD)/drivers/solution/$(call lesson_of,$*)/all
 	@$(BUILD)/shardlings course test $* --code solution --build $(BUILD) $(if $(PART),--part $(PART)) $(if $(V),--verbose)
 
+# A collective of one's own, in a header: the example's main with the header, function and kind put in its place,
+# linked with lesson 03's collectives, which can be checked too (FUNCTION=collectives::ring_all_reduce).
+HEADER ?= lessons/03_collectives/own/my_all_reduce.hpp
+FUNCTION ?= my_all_reduce
+KIND ?= all-reduce
+collective_kinds := all-reduce reduce-scatter all-gather broadcast
+verify-collective: ## check your own all-reduce: HEADER=path/mine.hpp FUNCTION=my_all_reduce KIND=all-reduce
+	@test -f "$(HEADER)" || { echo "HEADER=$(HEADER): there is no such file; expected a path as seen from here" >&2; exit 2; }
+	@test -n "$(filter $(KIND),$(collective_kinds))" || { echo "KIND=$(KIND): expected one of $(collective_kinds)" >&2; exit 2; }
+	@mkdir -p $(BUILD)/verify
+	@sed -e 's|"lessons/.*[.]hpp"|"$(HEADER)"|; s|Collective::[a-z_]*, [a-z_]*|Collective::$(subst -,_,$(KIND)), $(FUNCTION)|' \
+		lessons/03_collectives/own/verify.cpp > $(BUILD)/verify/collective.new
+	@cmp -s $(BUILD)/verify/collective.new $(BUILD)/verify/collective.cpp || mv $(BUILD)/verify/collective.new $(BUILD)/verify/collective.cpp
+	@$(MAKE) -j$(JOBS) $(BUILD)/verify/collective
+	@$(BUILD)/verify/collective $(ARGS)
+.PHONY: verify-collective
+
+$(BUILD)/obj/verify/collective.o: $(BUILD)/verify/collective.cpp
+	@mkdir -p $(@D)
+	@echo "  compile $(HEADER)"
+	$(quiet)$(CXX) $(flags) $(exercise_flags) -c -o $@ $< 2>$(@:.o=.err) || { cat $(@:.o=.err) >&2; exit 1; }
+
+verify_objects := $(call object,$(wildcard lib/tools/verify/*.cpp lib/tools/launch/*.cpp)) $(machine_objects)
+$(BUILD)/verify/collective: $(BUILD)/obj/verify/collective.o $(foreach o,$(stack_objects),$(if $(findstring /03_collectives/,$o),$o)) \
+		$(verify_objects) $(BUILD)/mine
+	@echo "  link    $@"
+	$(quiet)$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(libraries)
+
 hint-%: $(BUILD)/shardlings ## the next hint for lesson NN (PART=01.3 for one part)
 	@$(BUILD)/shardlings course hint $* $(if $(PART),--part $(PART)) $(if $(SOLUTION),--solution)
 
