@@ -64,10 +64,18 @@ refused '--vocab|vocabulary' train --vocab 100
 refused '--batch 6 cannot be cut into --microbatches 4' train --batch 6 --microbatches 4
 refused '--lr is -1: expected' train --lr -1
 refused '--lr is nan: expected' train --lr nan
-refused '--dp 2 is not available yet' train --dp 2
+refused '--dp is 0: expected 1 to' train --dp 0
+refused '--batch 8 cannot be cut for --dp 3 ranks' train --dp 3
+refused '--batch 8 cannot be cut for --dp 4 ranks of --microbatches 4' train --dp 4 --microbatches 4
+refused 'do not fit a topology' train --dp 4 --topology 1x2
+refused '--bucket-bytes is 0: expected 1 to' train --dp 2 --bucket-bytes 0
+refused '--gradient-buckets is 0: expected 1 to' train --dp 2 --zero 2 --gradient-buckets 0
+refused "--zero3-fetch is 'gather'" train --dp 2 --zero 3 --zero3-fetch gather
+refused "--zero-accumulate is 'half'" train --dp 2 --zero 2 --zero-accumulate half
+refused '--zero is 4: expected 0, 1, 2 or 3' train --dp 2 --zero 4
+refused 'started on 3 ranks, but pp 1 x dp 2 x tp 1 is 2' launch --ranks 3 -- "$program" train --dp 2
 refused '--pp 2 is not available yet' train --pp 2
 refused '--tp 2 is not available yet' train --tp 2
-refused '--zero 1 needs data parallelism' train --zero 1
 refused "'12 parsecs' is not a number of bytes" train --memory-budget '12 parsecs'
 refused "'4by8' is not a topology" train --topology 4by8
 refused '--save-every needs --save' train --save-every 5
@@ -102,6 +110,20 @@ for dtype in fp32 fp64 bf16 fp16; do
     for file in model.safetensors optimizer.safetensors training.json config.json; do
         same_file "$run/whole/step-00000006/$file" "$run/half/step-00000006/$file"
     done
+done
+
+# --- data parallelism: every stage bitwise the same, saved by one layout and gone on from by another
+parallel=(--layers 2 --hidden 16 --heads 2 --seq 16 --batch 8 --microbatches 2 --clip 0.5)
+accepted train "${parallel[@]}" --steps 3 --dp 4 --save "$folder/dp/0"
+for stage in 1 2 3; do
+    accepted train "${parallel[@]}" --steps 3 --dp 4 --zero "$stage" --save "$folder/dp/$stage" --json "$folder/dp.json"
+    for file in model.safetensors optimizer.safetensors training.json config.json; do
+        same_file "$folder/dp/0/step-00000003/$file" "$folder/dp/$stage/step-00000003/$file"
+    done
+    accepted train "${parallel[@]}" --steps 6 --dp 2 --zero $((3 - stage)) --load "$folder/dp/$stage" \
+        --save "$folder/dp/on$stage"
+    same_file "$folder/dp/on1/step-00000006/optimizer.safetensors" \
+        "$folder/dp/on$stage/step-00000006/optimizer.safetensors"
 done
 accepted generate --load "$folder/fp32/whole" --prompt 'Hello' --tokens 40
 one=$("$program" generate --load "$folder/bf16/whole" --tokens 40 --seed 7 | tr -d '\0')

@@ -1,5 +1,6 @@
 #include "lib/machine/nn/parameter.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -25,22 +26,30 @@ void Slice::for_each_run(const std::function<void(std::int64_t, std::int64_t, st
     }
 }
 
-void initialise(Parameter& parameter, std::uint64_t seed)
+void initialise(const Parameter& parameter, std::uint64_t seed, std::int64_t begin, Buffer out)
 {
     const Initialisation& start = parameter.initialisation;
-    std::vector<double> values(static_cast<std::size_t>(parameter.elements()), start.constant);
+    std::vector<double> values(static_cast<std::size_t>(out.count), start.constant);
     if (start.standard_deviation > 0.0) {
         const RandomStream stream(seed, parameter.name);
         parameter.slice.for_each_run([&](std::int64_t local, std::int64_t global, std::int64_t count) {
             std::array<double, 4> normals{};
-            for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t first = std::clamp(begin - local, std::int64_t{0}, count);
+            const std::int64_t last = std::clamp(begin + out.count - local, std::int64_t{0}, count);
+            for (std::int64_t i = first; i < last; ++i) {
                 const auto index = static_cast<std::uint64_t>(global + i);
-                if (i == 0 || index % 4 == 0) normals = stream.four_normals(index / 4);
-                values[static_cast<std::size_t>(local + i)] += start.standard_deviation * normals[index % 4];
+                if (i == first || index % 4 == 0) normals = stream.four_normals(index / 4);
+                values[static_cast<std::size_t>(local + i - begin)] +=
+                    start.standard_deviation * normals[index % 4];
             }
         });
     }
-    from_doubles(values, parameter.value);
+    convert({reinterpret_cast<const std::byte*>(values.data()), out.count, DType::fp64}, out);
+}
+
+void initialise(Parameter& parameter, std::uint64_t seed)
+{
+    initialise(parameter, seed, 0, parameter.value.buffer());
 }
 
 void merge_second_gradient(Parameter& parameter)

@@ -50,6 +50,8 @@ struct Parameter {
 
 /// value = the slice of the global initial tensor, which depends on (seed, name, global index) only.
 void initialise(Parameter& parameter, std::uint64_t seed);
+/// out[i] = element begin + i of that slice, for a device that holds a part of it only.
+void initialise(const Parameter& parameter, std::uint64_t seed, std::int64_t begin, Buffer out);
 
 /// gradient += second_gradient, which is freed; nothing when there is none.
 void merge_second_gradient(Parameter& parameter);

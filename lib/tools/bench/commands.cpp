@@ -1,6 +1,7 @@
 #include "lib/tools/bench/commands.hpp"
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 
 #include "lib/machine/comm/environment.hpp"
@@ -12,16 +13,15 @@ namespace shardlings {
 
 namespace {
 
-constexpr int message_ranks = 2;
-
-void run_messages(const CommandLine& command_line, int rounds)
+/// Runs `body` on every rank of a launch of its own.
+void run_on_ranks(int ranks, const CommandLine& command_line, const std::function<void(MpiSession&)>& body)
 {
     const int code = started_by_launcher() ? run_rank(command_line.argc, command_line.argv,
-                                                      [rounds](MpiSession& session) {
-                                                          bench_messages(session, rounds);
+                                                      [&](MpiSession& session) {
+                                                          body(session);
                                                           return 0;
                                                       })
-                                           : start_on_ranks(message_ranks, command_line);
+                                           : start_on_ranks(ranks, command_line);
     if (code != 0) throw CLI::RuntimeError(code);
 }
 
@@ -34,10 +34,14 @@ void add_bench_commands(CLI::App& app, const CommandLine& command_line)
     bench->require_subcommand(1);
     CLI::App* step = bench->add_subcommand("step", "the training step beside PyTorch's");
     step->add_option("--rounds", *rounds, "repetitions of each side")->capture_default_str();
-    step->callback([rounds] { bench_step(*rounds); });
+    step->callback([rounds, command_line] {
+        run_on_ranks(1, command_line, [rounds](MpiSession&) { bench_step(*rounds); });
+    });
     CLI::App* messages = bench->add_subcommand("messages", "what metering and the virtual clock cost");
     messages->add_option("--rounds", *rounds, "repetitions of each side")->capture_default_str();
-    messages->callback([rounds, command_line] { run_messages(command_line, *rounds); });
+    messages->callback([rounds, command_line] {
+        run_on_ranks(2, command_line, [rounds](MpiSession& session) { bench_messages(session, *rounds); });
+    });
 }
 
 }  // namespace shardlings

@@ -61,7 +61,8 @@ StepTime our_step(const BenchShape& shape)
     options.shape = shape.model;
     options.batch = shape.batch;
     Device device{DeviceOptions{}};
-    Trainer trainer(device, options);
+    const Comm world = Comm::world(device);
+    Trainer trainer(world, options);
     const RandomStream stream(1, "bench");
     const auto count = static_cast<std::size_t>(shape.batch * shape.model.sequence);
     std::vector<std::int32_t> ids(count + 1);

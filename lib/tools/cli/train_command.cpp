@@ -20,6 +20,9 @@ struct TrainFlags {
     std::string recompute = "none";
     std::string budget;
     std::string topology;
+    double device_flops = Topology{}.flops;
+    std::string zero3_fetch = "all-gather";
+    std::string zero_accumulate = "full";
 };
 
 void add_model_flags(CLI::App& command, ModelShape& shape)
@@ -57,11 +60,34 @@ void add_layout_flags(CLI::App& command, TrainFlags& flags)
     command.add_option("--tp", layout.tp, "tensor-parallel degree")->capture_default_str();
     command.add_option("--pp", layout.pp, "pipeline stages")->capture_default_str();
     command.add_option("--zero", layout.zero, "ZeRO stage, 0 to 3")->capture_default_str();
+    command
+        .add_option("--bucket-bytes", flags.options.bucket_bytes,
+                    "bytes at which a gradient bucket is full; 1: every module has its own")
+        ->capture_default_str();
+    command.add_flag("!--no-overlap", flags.options.overlap, "communicate only while nothing is computed");
+    command.add_option("--zero3-fetch", flags.zero3_fetch, "how ZeRO 3 fetches: all-gather or broadcast")
+        ->capture_default_str();
+    command
+        .add_option("--gradient-buckets", flags.options.zero.gradient_buckets,
+                    "ZeRO 2 and 3: full gradient buckets held at once; 2: reducing overlaps the next")
+        ->capture_default_str();
+    command
+        .add_option(
+            "--zero-accumulate", flags.zero_accumulate,
+            "ZeRO 2 and 3 with micro-batches: full (as plain data parallelism, bitwise) or shards (less "
+            "memory, more traffic)")
+        ->capture_default_str();
     command.add_option("--schedule", layout.schedule, "of the pipeline: naive, gpipe, 1f1b or interleaved")
         ->capture_default_str();
     command.add_flag("--sequence-parallel", layout.sequence_parallel, "split layer norms over the sequence");
     command.add_option("--memory-budget", flags.budget, "of each device, as in 64MiB (default: no limit)");
     command.add_option("--topology", flags.topology, "NODESxDEVICES of the cluster, as in 4x8");
+    command
+        .add_option(
+            "--device-flops", flags.device_flops,
+            "FLOP/s of a device in virtual time: a small model on slow devices shows what a large one "
+            "on fast devices does")
+        ->capture_default_str();
 }
 
 void add_file_flags(CLI::App& command, TrainOptions& o)
@@ -83,7 +109,17 @@ void finish(TrainFlags& flags)
           "--recompute is '{}': expected none or full", flags.recompute);
     o.recompute = flags.recompute == "full";
     if (!flags.budget.empty()) o.budget = parse_bytes(flags.budget);
+    o.topology.devices_per_node = o.layout.world_size();
     if (!flags.topology.empty()) o.topology = parse_topology(flags.topology);
+    check(flags.device_flops > 0.0 && flags.device_flops <= 1e24, "--device-flops is {}: expected up to 1e24",
+          flags.device_flops);
+    o.topology.flops = flags.device_flops;
+    check(flags.zero3_fetch == "all-gather" || flags.zero3_fetch == "broadcast",
+          "--zero3-fetch is '{}': expected all-gather or broadcast", flags.zero3_fetch);
+    o.zero.fetch = flags.zero3_fetch == "broadcast" ? zero::Fetch::broadcast : zero::Fetch::all_gather;
+    check(flags.zero_accumulate == "full" || flags.zero_accumulate == "shards",
+          "--zero-accumulate is '{}': expected full or shards", flags.zero_accumulate);
+    o.zero.accumulate_in_shards = flags.zero_accumulate == "shards";
     o.validate();
 }
 

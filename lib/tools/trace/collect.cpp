@@ -29,16 +29,23 @@ std::vector<std::uint8_t> receive_bytes(Comm& comm, int from)
 
 }  // namespace
 
+std::vector<std::vector<std::uint8_t>> gather_bytes(Comm& comm, std::span<const std::uint8_t> own)
+{
+    std::vector<std::vector<std::uint8_t>> all;
+    if (comm.rank() > 0) {
+        send_bytes(comm, own, 0);
+        return all;
+    }
+    all.emplace_back(own.begin(), own.end());
+    for (int rank = 1; rank < comm.size(); ++rank) all.push_back(receive_bytes(comm, rank));
+    return all;
+}
+
 std::vector<RankTrace> collect_traces(Comm& comm)
 {
-    RankTrace own = trace_of(comm.device());
     std::vector<RankTrace> traces;
-    if (comm.rank() > 0) {
-        send_bytes(comm, to_bytes(own), 0);
-        return traces;
-    }
-    traces.push_back(std::move(own));
-    for (int rank = 1; rank < comm.size(); ++rank) traces.push_back(from_bytes(receive_bytes(comm, rank)));
+    for (const auto& bytes : gather_bytes(comm, to_bytes(trace_of(comm.device()))))
+        traces.push_back(from_bytes(bytes));
     return traces;
 }
 

@@ -19,6 +19,11 @@ void TrainOptions::validate() const
     check(batch % micro_batches == 0,
           "--batch {} cannot be cut into --microbatches {}: choose numbers that divide", batch,
           micro_batches);
+    check(batch % (layout.dp * micro_batches) == 0,
+          "--batch {} cannot be cut for --dp {} ranks of --microbatches {}: choose a batch divisible by {}",
+          batch, layout.dp, micro_batches, layout.dp * micro_batches);
+    between("bucket-bytes", bucket_bytes, std::int64_t{1}, std::int64_t{1} << 60);
+    between("gradient-buckets", zero.gradient_buckets, 1, 1024);
     between("steps", steps, std::int64_t{1}, many);
     between("warmup", warmup, std::int64_t{0}, many);
     between("log-every", log_every, std::int64_t{1}, many);
@@ -29,8 +34,9 @@ void TrainOptions::validate() const
     between("clip", max_norm, 0.0, 1e30);
     check(save_every == 0 || !save.empty(), "--save-every needs --save FOLDER");
     check(topology.devices() >= layout.world_size(),
-          "{} ranks do not fit a topology of {} nodes of {} devices", layout.world_size(), topology.nodes,
-          topology.devices_per_node);
+          "the {} ranks of --dp, --tp and --pp do not fit a topology of {} nodes of {} devices: "
+          "choose a larger --topology",
+          layout.world_size(), topology.nodes, topology.devices_per_node);
 }
 
 }  // namespace shardlings

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lessons/02_training_step/adamw.hpp"
+#include "lessons/05_zero/zero.hpp"
 #include "lib/machine/base/dtype.hpp"
 #include "lib/machine/base/layout.hpp"
 #include "lib/machine/base/model_shape.hpp"
@@ -24,6 +25,9 @@ struct TrainOptions {
     std::int64_t micro_batches = 1;
     std::int64_t steps = 100;
     std::uint64_t seed = 1;
+    std::int64_t bucket_bytes = 1;  // 1: a bucket for every module
+    bool overlap = true;            // of communication with computing
+    zero::ZeroOptions zero;
 
     training::AdamW adamw;
     std::int64_t warmup = 0;           // steps

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/machine/base/units.hpp"
+#include "lib/tools/trace/collect.hpp"
 #include "lib/tools/train/file.hpp"
 
 namespace shardlings {
@@ -37,34 +38,54 @@ json config_of(const TrainOptions& o)
             {"tp", o.layout.tp},
             {"pp", o.layout.pp},
             {"zero", o.layout.zero},
+            {"bucket_bytes", o.bucket_bytes},
+            {"overlap", o.overlap},
+            {"zero3_fetch", o.zero.fetch == zero::Fetch::broadcast ? "broadcast" : "all-gather"},
+            {"gradient_buckets", o.zero.gradient_buckets},
+            {"zero_accumulate", o.zero.accumulate_in_shards ? "shards" : "full"},
             {"schedule", o.layout.schedule},
             {"data", o.data}};
 }
 
-json rank_of(const Device& device)
+json sent_by(const Comm& comm)
+{
+    const Traffic& traffic = comm.traffic();
+    return {{"messages", traffic.total.messages},
+            {"bytes", traffic.total.bytes},
+            {"inter_node_bytes", traffic.inter_node.bytes}};
+}
+
+}  // namespace
+
+RankFigures figures_of(const Device& device, const data_parallel::Group& group)
 {
     const MemoryUse& memory = device.memory();
-    const Traffic& traffic = device.traffic();
     json budget;  // null: no limit
     if (device.budget() != std::numeric_limits<std::uint64_t>::max()) budget = device.budget();
     return {{"rank", device.rank()},
-            {"coordinates", {{"pp", 0}, {"dp", 0}, {"tp", 0}}},
+            {"coordinates", {{"pp", 0}, {"dp", group.data.rank()}, {"tp", 0}}},
             {"memory",
              {{"parameters", memory.current_of(Category::parameters)},
               {"gradients", memory.current_of(Category::gradients)},
               {"optimizer_states", memory.current_of(Category::optimizer_states)},
+              {"parameters_peak", memory.peak_of(Category::parameters)},
+              {"gradients_peak", memory.peak_of(Category::gradients)},
               {"activations_peak", memory.peak_of(Category::activations)},
+              {"communication_peak", memory.peak_of(Category::communication)},
               {"workspace_peak", memory.peak_of(Category::workspace)},
               {"peak", memory.peak},
               {"budget", budget}}},
-            {"sent",
-             {{"messages", traffic.total.messages},
-              {"bytes", traffic.total.bytes},
-              {"inter_node_bytes", traffic.inter_node.bytes}}},
+            {"sent", sent_by(group.data)},
+            {"sent_control", sent_by(group.control)},
             {"flops", device.flops()}};
 }
 
-}  // namespace
+std::vector<RankFigures> collect_figures(Comm& comm, const RankFigures& own)
+{
+    std::vector<RankFigures> all;
+    for (const auto& bytes : gather_bytes(comm, json::to_cbor(own))) all.push_back(json::from_cbor(bytes));
+    return all;
+}
 
 ProgressLine::ProgressLine(const TrainOptions& options, std::int64_t first_step)
     : options_(options),
@@ -96,7 +117,7 @@ void ProgressLine::show(const StepFigures& figures, const Device& device)
 
 void write_json_report(const std::string& path, const TrainOptions& options,
                        const std::vector<StepFigures>& steps, const ValidationFigures& validation,
-                       const Device& device)
+                       const std::vector<RankFigures>& ranks)
 {
     json list = json::array();
     for (const StepFigures& one : steps)
@@ -104,6 +125,7 @@ void write_json_report(const std::string& path, const TrainOptions& options,
                         {"loss", one.report.loss},
                         {"grad_norm", one.report.gradient_norm},
                         {"skipped", one.report.skipped},
+                        {"exposed_seconds", one.report.exposed_seconds},
                         {"virtual_seconds", one.virtual_seconds}});
     const json report = {{"config", config_of(options)},
                          {"steps", std::move(list)},
@@ -111,7 +133,7 @@ void write_json_report(const std::string& path, const TrainOptions& options,
                           {{"bits_per_byte", validation.bits_per_byte},
                            {"order_0_entropy", validation.statistics.order_0},
                            {"bigram_cross_entropy", validation.statistics.bigram}}},
-                         {"ranks", json::array({rank_of(device)})}};
+                         {"ranks", ranks}};
     write_text(path, report.dump(1) + "\n");
 }
 

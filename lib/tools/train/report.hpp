@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,12 @@ class ProgressLine {
     std::chrono::steady_clock::time_point begin_;
 };
 
+/// What one device used and sent by the end of the last step, as the JSON report has it.
+using RankFigures = nlohmann::json;
+RankFigures figures_of(const Device& device, const data_parallel::Group& group);
+/// Those of all ranks, by rank, on rank 0 of `comm`. Every rank must call it.
+std::vector<RankFigures> collect_figures(Comm& comm, const RankFigures& own);
+
 /// The validation split's mean loss in bits per byte, beside what counting bytes gives.
 struct ValidationFigures {
     double bits_per_byte;
@@ -44,6 +51,6 @@ struct ValidationFigures {
 /// Error when the file cannot be written; it appears whole or not at all.
 void write_json_report(const std::string& path, const TrainOptions& options,
                        const std::vector<StepFigures>& steps, const ValidationFigures& validation,
-                       const Device& device);
+                       const std::vector<RankFigures>& ranks);
 
 }  // namespace shardlings

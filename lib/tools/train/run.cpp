@@ -1,6 +1,5 @@
 #include "lib/tools/train/run.hpp"
 
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -10,11 +9,13 @@
 #include "lib/machine/base/units.hpp"
 #include "lib/machine/comm/comm.hpp"
 #include "lib/tools/data/batch.hpp"
+#include "lib/tools/trace/collect.hpp"
 #include "lib/tools/trace/trace.hpp"
 #include "lib/tools/train/checkpoint.hpp"
 #include "lib/tools/train/file.hpp"
 #include "lib/tools/train/report.hpp"
 #include "lib/tools/train/step_folder.hpp"
+#include "lib/tools/train/whole_model.hpp"
 
 namespace shardlings {
 
@@ -65,7 +66,7 @@ void check_can_save(const TrainOptions& options)
               options.save, options.save);
 }
 
-double validate(const Trainer& trainer, const Text& text, const TrainOptions& options)
+double validate(Trainer& trainer, const Text& text, const TrainOptions& options)
 {
     double sum = 0.0;
     double counted = 0.0;
@@ -87,6 +88,13 @@ void say_what_runs(const TrainOptions& o, const Text& text)
     fmt::print("{} bytes of {}\n", text.training().size() + text.validation().size(), text.origin());
 }
 
+void say_layout(const Layout& layout)
+{
+    if (layout.world_size() == 1) return;
+    fmt::print("{} devices: data parallelism {}, ZeRO stage {}\n", layout.world_size(), layout.dp,
+               layout.zero);
+}
+
 void say_memory(const Device& device)
 {
     const MemoryUse& memory = device.memory();
@@ -98,39 +106,58 @@ void say_memory(const Device& device)
         format_bytes(memory.peak_of(Category::activations)));
 }
 
+/// Communication that the last step of rank 0 waited for.
+void say_exposed(const std::vector<StepFigures>& history, const TrainOptions& options)
+{
+    if (options.layout.world_size() == 1) return;
+    const StepFigures& last = history.back();
+    const double begin = history.size() > 1 ? history[history.size() - 2].virtual_seconds : 0.0;
+    const double step = last.virtual_seconds - begin;
+    fmt::print("exposed communication, {} overlap: {} of the last step's {} of virtual time ({:.1f} %)\n",
+               options.overlap ? "with" : "without", format_seconds(last.report.exposed_seconds),
+               format_seconds(step), step > 0.0 ? 100.0 * last.report.exposed_seconds / step : 0.0);
+}
+
 void say_validation(const ValidationFigures& figures)
 {
     fmt::print("validation: {:.4f} bits per byte (order-0 entropy {:.4f}, bigram model {:.4f})\n",
                figures.bits_per_byte, figures.statistics.order_0, figures.statistics.bigram);
 }
 
-void save(const TrainOptions& options, Trainer& trainer, std::int64_t step)
+void save(Comm& world, const TrainOptions& options, Trainer& trainer, std::int64_t step)
 {
+    const auto whole = collect_whole(world, trainer.replica(), options.shape, options.dtype);
+    if (whole == nullptr) return;
     TrainingState state;
     state.step = step;
     state.seed = options.seed;
     state.loss_scale = trainer.loss_scale();
     const auto folder =
-        save_checkpoint(options.save, options.shape, trainer.parameters(), trainer.states(), state);
+        save_checkpoint(options.save, options.shape, whole->parameters(), whole->states(), state);
     fmt::print("saved {}\n", folder.string());
 }
 
-/// Loads the checkpoint that is asked for and returns the steps that were done when it was saved.
-std::int64_t resume(const TrainOptions& options, Trainer& trainer)
+/// Loads the checkpoint that is asked for, on every rank, and returns the steps that were done when it was
+/// saved.
+std::int64_t resume(const TrainOptions& options, Trainer& trainer, bool says)
 {
     if (options.load.empty()) return 0;
+    WholeModel whole(options.shape, options.dtype);
     const LoadedCheckpoint loaded =
-        load_checkpoint(options.load, options.shape, trainer.parameters(), &trainer.states());
+        load_checkpoint(options.load, options.shape, whole.parameters(), &whole.states());
     trainer.loss_scale() = loaded.state.loss_scale;
     check(loaded.state.step < options.steps, "{} has done {} steps: ask for more --steps than {} to go on",
           loaded.folder.string(), loaded.state.step, options.steps);
-    fmt::print("loaded {}\n", loaded.folder.string());
+    take_part(whole, trainer.replica());
+    if (says) fmt::print("loaded {}\n", loaded.folder.string());
     return loaded.state.step;
 }
 
-void train_steps(const TrainOptions& options, const Text& text, Device& device, Trainer& trainer,
-                 std::int64_t first_step, std::vector<StepFigures>& history)
+std::vector<StepFigures> train_steps(Comm& world, const TrainOptions& options, const Text& text,
+                                     Trainer& trainer, std::int64_t first_step)
 {
+    Device& device = world.device();
+    std::vector<StepFigures> history;
     ProgressLine progress(options, first_step);
     for (std::int64_t step = first_step; step <= options.steps; ++step) {
         const Batch batch = make_batch(text, options.seed, step - 1, options.batch, options.shape.sequence);
@@ -140,12 +167,13 @@ void train_steps(const TrainOptions& options, const Text& text, Device& device, 
               "the loss of step {} is {}: the run has diverged, use a smaller --lr or clip the gradient "
               "(--clip 1)",
               step, report.loss);
-        device.record({fmt::format("step {}", step), "step", begin, device.clock().now(), 0.0, 0, -1, -1});
+        device.record({fmt::format("step {}", step), "step", begin, device.clock().now()});
         history.push_back({step, report, device.clock().now()});
-        progress.show(history.back(), device);
+        if (world.rank() == 0) progress.show(history.back(), device);
         const bool due = options.save_every > 0 && step % options.save_every == 0;
-        if (!options.save.empty() && (due || step == options.steps)) save(options, trainer, step);
+        if (!options.save.empty() && (due || step == options.steps)) save(world, options, trainer, step);
     }
+    return history;
 }
 
 }  // namespace
@@ -167,22 +195,30 @@ void run_training(TrainOptions options, MpiSession& session)
     take_from_checkpoint(options);
     const Text text = text_of(options);
     Device device(device_options(options, session.rank()));
-    const Comm world = Comm::world(device);
-    check(world.size() == options.layout.world_size(),
+    check(session.size() == options.layout.world_size(),
           "started on {} ranks, but pp {} x dp {} x tp {} is {}: start as many ranks as the layout has",
-          world.size(), options.layout.pp, options.layout.dp, options.layout.tp, options.layout.world_size());
-    Trainer trainer(device, options);
-    say_what_runs(options, text);
-    const std::int64_t first_step = resume(options, trainer) + 1;
+          session.size(), options.layout.pp, options.layout.dp, options.layout.tp, options.layout.world_size());
+    Comm world = Comm::world(device);
+    Trainer trainer(world, options);
+    const bool says = world.rank() == 0;
+    if (says) {
+        say_what_runs(options, text);
+        say_layout(options.layout);
+    }
+    const std::int64_t first_step = resume(options, trainer, says) + 1;
 
-    std::vector<StepFigures> history;
-    train_steps(options, text, device, trainer, first_step, history);
-    const RankTrace trace = trace_of(device);
+    const std::vector<StepFigures> history = train_steps(world, options, text, trainer, first_step);
+    const RankFigures figures = figures_of(device, trainer.group());
+    const std::vector<RankTrace> traces =
+        options.trace.empty() ? std::vector<RankTrace>() : collect_traces(world);
     const ValidationFigures validation{validate(trainer, text, options), measure_statistics(text)};
+    const std::vector<RankFigures> ranks = collect_figures(world, figures);
+    if (!says) return;
     say_memory(device);
+    say_exposed(history, options);
     say_validation(validation);
-    if (!options.json.empty()) write_json_report(options.json, options, history, validation, device);
-    if (!options.trace.empty()) write_trace(options.trace, std::array{trace});
+    if (!options.json.empty()) write_json_report(options.json, options, history, validation, ranks);
+    if (!options.trace.empty()) write_trace(options.trace, traces);
 }
 
 }  // namespace shardlings

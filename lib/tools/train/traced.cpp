@@ -8,7 +8,8 @@ namespace {
 
 class Traced : public Module {
   public:
-    Traced(std::unique_ptr<Module> inner, std::string name) : inner_(std::move(inner)), name_(std::move(name))
+    Traced(Device& device, std::unique_ptr<Module> inner, std::string name)
+        : device_(device), inner_(std::move(inner)), name_(std::move(name))
     {
     }
 
@@ -28,24 +29,24 @@ class Traced : public Module {
     template <class Pass>
     Tensor timed(const char* kind, const MicroBatch& batch, Pass pass)
     {
-        Device& device = inner_->parameters().front()->value.device();
-        const double begin = device.clock().now();
-        const double flops = device.flops();
+        const double begin = device_.clock().now();
+        const double flops = device_.flops();
         Tensor result = pass();
-        device.record({fmt::format("{} {}", kind, name_), kind, begin, device.clock().now(),
-                       device.flops() - flops, 0, -1, static_cast<int>(batch.index)});
+        device_.record({fmt::format("{} {}", kind, name_), kind, begin, device_.clock().now(),
+                        device_.flops() - flops, 0, -1, static_cast<int>(batch.index)});
         return result;
     }
 
+    Device& device_;
     std::unique_ptr<Module> inner_;
     std::string name_;
 };
 
 }  // namespace
 
-std::unique_ptr<Module> make_traced(std::unique_ptr<Module> inner, std::string name)
+std::unique_ptr<Module> make_traced(Device& device, std::unique_ptr<Module> inner, std::string name)
 {
-    return std::make_unique<Traced>(std::move(inner), std::move(name));
+    return std::make_unique<Traced>(device, std::move(inner), std::move(name));
 }
 
 }  // namespace shardlings

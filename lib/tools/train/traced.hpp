@@ -9,7 +9,7 @@
 namespace shardlings {
 
 /// Computes what `inner` computes and records each pass as an Event called "forward `name`" or "backward
-/// `name`".
-std::unique_ptr<Module> make_traced(std::unique_ptr<Module> inner, std::string name);
+/// `name`" on `device`.
+std::unique_ptr<Module> make_traced(Device& device, std::unique_ptr<Module> inner, std::string name);
 
 }  // namespace shardlings

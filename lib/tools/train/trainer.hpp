@@ -1,41 +1,44 @@
-// The training step of one device: the model, its gradients and its optimizer states.
+// The training step of one device: its part of the model, of the gradients and of the optimizer states.
 #pragma once
 
-#include <span>
-
-#include "lessons/02_training_step/mixed_precision.hpp"
+#include "lessons/04_data_parallel/replica.hpp"
 #include "lib/machine/nn/module.hpp"
 #include "lib/tools/train/options.hpp"
 
 namespace shardlings {
 
 struct StepReport {
-    double loss = 0.0;           // mean over the counted tokens of the batch, in nats
-    double gradient_norm = 0.0;  // before clipping
-    bool skipped = false;        // fp16 overflow
+    double loss = 0.0;             // mean over the counted tokens of the global batch, in nats
+    double gradient_norm = 0.0;    // of the global batch, before clipping
+    bool skipped = false;          // fp16 overflow
+    double exposed_seconds = 0.0;  // virtual time in which this device waited for messages
 };
 
 class Trainer {
   public:
-    /// Builds the model of `options` on `device` and initialises it from the seed.
-    Trainer(Device& device, const TrainOptions& options);
+    /// Builds the model of `options` on this rank of `world`, laid out as they say, and initialises it from
+    /// the seed. Every rank must call it; `options` must outlive it.
+    Trainer(const Comm& world, const TrainOptions& options);
 
-    /// One optimizer step, number `step` (1, 2, …), over a global batch.
-    StepReport step(const MicroBatch& batch, std::int64_t step);
+    /// One optimizer step, number `step` (1, 2, …), over a global batch, which is the same on every rank. So
+    /// is the report, but for its exposed seconds.
+    StepReport step(const MicroBatch& global_batch, std::int64_t step);
 
-    /// The mean loss of a batch, in nats a token, in as many micro-batches as a step; changes nothing.
-    double evaluate(const MicroBatch& batch) const;
+    /// The mean loss of a global batch, in nats a token, in as many micro-batches as a step; changes nothing.
+    double evaluate(const MicroBatch& global_batch);
 
-    const Modules& modules() const { return modules_; }
-    FlatParameters& parameters() { return parameters_; }
-    training::OptimizerStates& states() { return states_; }
+    data_parallel::Replica& replica() { return replica_; }
+    const data_parallel::Group& group() const { return group_; }
     training::LossScale& loss_scale() { return loss_scale_; }
 
   private:
+    std::vector<MicroBatch> own_part(const MicroBatch& global_batch) const;
+    double sum_over_group(double value);
+
     const TrainOptions& options_;
+    data_parallel::Group group_;
     Modules modules_;
-    FlatParameters parameters_;
-    training::OptimizerStates states_;
+    data_parallel::Replica replica_;
     training::LossScale loss_scale_;
 };
 
