@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "tests/00_devices/cases.hpp"
+#include "tests/lib/run_and_check.hpp"
 
-using namespace devices_test;
+using namespace grade;
 
 namespace {
 

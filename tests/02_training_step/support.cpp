@@ -4,44 +4,6 @@
 
 namespace training_test {
 
-namespace {
-
-constexpr double limit_seconds = 10.0;
-constexpr std::size_t shown_cases = 2;
-constexpr std::size_t shown_messages = 3;  // of each
-
-/// The first messages, and how many more there are.
-std::string shortened(std::vector<std::string> messages)
-{
-    std::erase(messages, "");
-    const std::size_t all = messages.size();
-    if (all > shown_messages) {
-        messages.resize(shown_messages);
-        messages.push_back(fmt::format("and {} more like these", all - shown_messages));
-    }
-    return join(messages);
-}
-
-}  // namespace
-
-void run_and_check(const std::string& file, const std::vector<NamedCase>& cases)
-{
-    std::vector<CaseInput> inputs;
-    for (const NamedCase& one : cases) inputs.push_back(one.input);
-    const std::vector<CaseResult> results = run_cases(file, inputs, limit_seconds);
-    std::vector<std::string> messages;
-    for (std::size_t i = 0; i < cases.size() && messages.size() < shown_cases; ++i) {
-        const std::string& failure = results[i].failure;
-        const std::string message =
-            failure.empty() ? shortened(cases[i].check(results[i].ranks[0])) : failure;
-        if (message.starts_with("not implemented")) FAIL(message);
-        if (!message.empty()) messages.push_back(cases[i].name + ": " + message);
-        if (results[i].stopped) break;
-    }
-    if (!messages.empty()) FAIL(join(messages));
-    SUCCEED();
-}
-
 std::string compare_within(const std::string& name, const json& got, const json& expected,
                            const std::vector<double>& bounds)
 {

@@ -1,24 +1,11 @@
-// Cases of lesson 02 with a name each, run together, and comparisons with a bound for every element.
+// Comparisons of lesson 02: with a bound for every element, and of memory.
 #pragma once
 
-#include <functional>
-
-#include "lib/tools/grade/judge.hpp"
-#include "tests/lib/catch.hpp"
+#include "tests/lib/run_and_check.hpp"
 
 namespace training_test {
 
 using namespace grade;
-
-struct NamedCase {
-    std::string name;  // "fp16, step 3": how a message calls the case
-    CaseInput input;
-    /// The messages about what came out, empty ones included; called when the case returned.
-    std::function<std::vector<std::string>(const RankResult&)> check;
-};
-
-/// Runs the cases on the driver of `file` and fails with one message for the first few that are wrong.
-void run_and_check(const std::string& file, const std::vector<NamedCase>& cases);
 
 inline const std::vector<DType> all_dtypes{DType::fp64, DType::fp32, DType::bf16, DType::fp16};
 

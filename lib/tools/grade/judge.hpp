@@ -40,14 +40,15 @@ struct RankResult {
 
 struct CaseResult {
     std::string failure;   // empty when every rank finished without an error; else what happened
-    bool stopped = false;  // at the limit, or not even started because an earlier case was
+    bool stopped = false;  // at the limit
+    bool started = true;   // false: earlier cases went wrong in such a way that this one was left out
     std::vector<RankResult> ranks;
 };
 
 /// Runs the cases, in one launch while they behave, on the driver of a source file:
-/// $SHARDLINGS_DRIVERS/`file`, or …/all. A case that crashes fails and the rest still run. One that takes
-/// longer than `limit` seconds fails and the rest are not started: most would take as long, and the verdict
-/// stands.
+/// $SHARDLINGS_DRIVERS/`file`, or …/all. A case that crashes fails and the rest still run. The rest is left
+/// out, as the verdict stands and would only come later, after a launch that took longer than `limit`
+/// seconds, after code on several ranks that is not implemented, and after three launches that failed.
 std::vector<CaseResult> run_cases(const std::string& file, const std::vector<CaseInput>& cases,
                                   double limit = 20.0);
 
