@@ -5,7 +5,7 @@
 #include "tests/lib/catch.hpp"
 
 inline void run_and_check(const std::string& file, const std::vector<grade::NamedCase>& cases,
-                          double limit = 6.0)
+                          double limit = 5.0)
 {
     const std::string problems = grade::problems_of(file, cases, limit);
     if (!problems.empty()) FAIL(problems);

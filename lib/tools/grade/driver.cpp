@@ -100,6 +100,12 @@ void Case::put(const std::string& name, const std::string& text)
     state_.outputs[name] = text;
 }
 
+void Case::put_bytes(const std::string& name, ConstBuffer elements)
+{
+    const auto* begin = reinterpret_cast<const std::uint8_t*>(elements.data);
+    state_.outputs[name] = json::binary(std::vector<std::uint8_t>(begin, begin + elements.bytes()));
+}
+
 void Case::start_measuring()
 {
     Device& device = state_.device;

@@ -37,6 +37,8 @@ class Case {
     void put(const std::string& name, double number);
     void put(const std::string& name, const std::vector<double>& numbers);
     void put(const std::string& name, const std::string& text);
+    /// The elements as they are stored: short, and bit by bit.
+    void put_bytes(const std::string& name, ConstBuffer elements);
 
     /// Counts memory peaks, traffic, virtual time and FLOPs from here on, so that making the inputs is not
     /// counted.

@@ -88,9 +88,10 @@ std::size_t launch(const std::string& program, const std::string& folder, const 
 {
     const int ranks = static_cast<int>(cases[first].ranks.size());
     const ProcessResult process = run_captured(
-        mpirun_command(ranks, {program, folder, std::to_string(first)}), mpirun_environment(), limit);
+        mpirun_command(ranks, {program, folder, std::to_string(first)}), mpirun_environment(), limit, folder);
     for (std::size_t i = first; i < cases.size(); ++i) {
         CaseResult& result = results[i];
+        result.started = true;
         result.ranks.clear();
         for (int rank = 0; rank < ranks; ++rank)
             result.ranks.push_back(read_result(result_file(folder, i, rank)));

@@ -47,8 +47,8 @@ struct CaseResult {
 
 /// Runs the cases, in one launch while they behave, on the driver of a source file:
 /// $SHARDLINGS_DRIVERS/`file`, or …/all. A case that crashes fails and the rest still run. The rest is left
-/// out, as the verdict stands and would only come later, after a launch that took longer than `limit`
-/// seconds, after code on several ranks that is not implemented, and after three launches that failed.
+/// out, as the verdict stands and would only come later, after `limit` seconds in which no rank finished a
+/// case, after code on several ranks that is not implemented, and after three launches that failed.
 std::vector<CaseResult> run_cases(const std::string& file, const std::vector<CaseInput>& cases,
                                   double limit = 20.0);
 

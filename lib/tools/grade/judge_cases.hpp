@@ -35,8 +35,8 @@ struct NamedCase {
     std::string if_stuck = {};  // what a case that had to be stopped is told besides
 };
 
-/// Runs the cases on the driver of `file`, each launch for at most `limit` seconds. Empty when all is right;
-/// else one message about the first few that are wrong.
+/// run_cases() and the checks. Empty when all is right; else one message about the first few cases that are
+/// wrong.
 std::string problems_of(const std::string& file, const std::vector<NamedCase>& cases, double limit);
 
 /// "rank 2: " + message, or nothing when there is none.

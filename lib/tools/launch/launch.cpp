@@ -77,15 +77,45 @@ class Pipe {
     std::array<int, 2> ends_{-1, -1};
 };
 
+/// The seconds that a process has left: `limit`, anew whenever a file is written to the folder, if there is
+/// one.
+class Deadline {
+  public:
+    Deadline(double limit, const std::string& folder)
+        : limit_(limit), folder_(folder), begin_(Steady::now()), written_(last_written())
+    {
+    }
+    double left()
+    {
+        const auto written = last_written();
+        if (written != written_) begin_ = Steady::now();
+        written_ = written;
+        return limit_ - std::chrono::duration<double>(Steady::now() - begin_).count();
+    }
+
+  private:
+    using Steady = std::chrono::steady_clock;
+    std::filesystem::file_time_type last_written() const
+    {
+        std::error_code ignored;
+        return folder_.empty() ? std::filesystem::file_time_type{}
+                               : std::filesystem::last_write_time(folder_, ignored);
+    }
+
+    double limit_;
+    std::string folder_;
+    Steady::time_point begin_;
+    std::filesystem::file_time_type written_;
+};
+
 /// Gives what comes out of `pipe` to `take` until it closes, the child ends, or the time is up. True when it
 /// was the time.
-bool read_until_end(int pipe, pid_t child, double limit, const std::function<void(std::string_view)>& take)
+bool read_until_end(int pipe, pid_t child, Deadline deadline,
+                    const std::function<void(std::string_view)>& take)
 {
-    using Seconds = std::chrono::duration<double>;
-    const auto begin = std::chrono::steady_clock::now();
     std::array<char, 65536> block{};
     while (true) {
-        const double left = limit - Seconds(std::chrono::steady_clock::now() - begin).count();
+        const double left = deadline.left();
         if (left <= 0.0) return true;
         pollfd waiting{pipe, POLLIN, 0};
         const int ready = poll(&waiting, 1, static_cast<int>(std::min(left, 0.1) * 1000.0) + 1);
@@ -145,18 +175,20 @@ Environment mpirun_environment()
     return environment;
 }
 
-ProcessResult run_captured(const Command& command, const Environment& environment, double limit)
+ProcessResult run_captured(const Command& command, const Environment& environment, double limit,
+                           const std::string& folder)
 {
     Pipe pipe;
     const pid_t child = start(command, environment, pipe.writer(), true);
     pipe.close_writer();
     ProcessResult result;
     NoticeFilter filter;
-    result.timed_out = read_until_end(pipe.reader(), child, limit, [&](std::string_view text) {
-        result.output += filter.pass(text);
-        if (result.output.size() > 2 * kept_output)
-            result.output.erase(0, result.output.size() - kept_output);
-    });
+    result.timed_out =
+        read_until_end(pipe.reader(), child, Deadline(limit, folder), [&](std::string_view text) {
+            result.output += filter.pass(text);
+            if (result.output.size() > 2 * kept_output)
+                result.output.erase(0, result.output.size() - kept_output);
+        });
     result.output += filter.finish();
     if (result.timed_out) {
         kill(-child, SIGTERM);  // mpirun passes it on to ranks that are in groups of their own
@@ -196,7 +228,7 @@ int run_foreground(const Command& command, const Environment& environment)
         std::fwrite(text.data(), 1, text.size(), stderr);
         std::fflush(stderr);
     };
-    read_until_end(pipe.reader(), child, std::numeric_limits<double>::infinity(),
+    read_until_end(pipe.reader(), child, Deadline(std::numeric_limits<double>::infinity(), ""),
                    [&](std::string_view text) { show(filter.pass(text)); });
     show(filter.finish());
     int status = 0;

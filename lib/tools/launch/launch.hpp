@@ -23,8 +23,10 @@ struct ProcessResult {
 };
 
 /// Runs `command` until it ends or `limit` seconds have passed; then it and all processes of its group are
-/// killed. Error when it cannot be started.
-ProcessResult run_captured(const Command& command, const Environment& environment, double limit);
+/// killed. Error when it cannot be started. With a `folder` that the command writes results to, the seconds
+/// count anew with each.
+ProcessResult run_captured(const Command& command, const Environment& environment, double limit,
+                           const std::string& folder = "");
 
 /// Runs `command` with this process's own input and output (less mpirun's notices that a rank failed),
 /// passing on SIGTERM; Ctrl-C is left to it. Returns its exit code, 128 + the signal when one ended it.
