@@ -7,6 +7,7 @@
 #include "lib/machine/comm/environment.hpp"
 #include "lib/machine/comm/session.hpp"
 #include "lib/tools/bench/messages.hpp"
+#include "lib/tools/bench/scaling.hpp"
 #include "lib/tools/bench/step.hpp"
 
 namespace shardlings {
@@ -30,7 +31,7 @@ void run_on_ranks(int ranks, const CommandLine& command_line, const std::functio
 void add_bench_commands(CLI::App& app, const CommandLine& command_line)
 {
     auto rounds = std::make_shared<int>(5);
-    CLI::App* bench = app.add_subcommand("bench", "measure this machine: step, messages");
+    CLI::App* bench = app.add_subcommand("bench", "measure this machine");
     bench->require_subcommand(1);
     CLI::App* step = bench->add_subcommand("step", "the training step beside PyTorch's");
     step->add_option("--rounds", *rounds, "repetitions of each side")->capture_default_str();
@@ -41,6 +42,17 @@ void add_bench_commands(CLI::App& app, const CommandLine& command_line)
     messages->add_option("--rounds", *rounds, "repetitions of each side")->capture_default_str();
     messages->callback([rounds, command_line] {
         run_on_ranks(2, command_line, [rounds](MpiSession& session) { bench_messages(session, *rounds); });
+    });
+    auto measure = std::make_shared<bool>(false);
+    CLI::App* scaling =
+        bench->add_subcommand("scaling", "tokens per second of data parallelism on 1 and 2 ranks");
+    scaling->add_option("--rounds", *rounds, "repetitions of each side")->capture_default_str();
+    scaling->add_flag("--measure", *measure, "be one of the launches")->group("");
+    scaling->callback([rounds, measure, command_line] {
+        if (*measure)
+            run_on_ranks(1, command_line, [](MpiSession& session) { measure_scaling(session); });
+        else
+            bench_scaling(*rounds);
     });
 }
 
