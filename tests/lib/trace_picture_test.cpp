@@ -1,60 +1,10 @@
 // The SVG picture, read back.
 #include <cmath>
-#include <fstream>
-#include <pugixml.hpp>
-#include <sstream>
 
-#include "tests/lib/catch.hpp"
-#include "tests/lib/folder.hpp"
+#include "tests/lib/trace_picture.hpp"
 #include "tests/lib/trace_synthetic.hpp"
 
 using namespace shardlings;
-
-namespace {
-
-std::string svg_of(const std::vector<RankTrace>& traces, const PictureOptions& options = {})
-{
-    const TemporaryFolder folder;
-    write_svg_timeline(folder / "t.svg", traces, options);
-    std::ostringstream text;
-    text << std::ifstream(folder / "t.svg").rdbuf();
-    return text.str();
-}
-
-class Picture {
-  public:
-    explicit Picture(const std::string& svg) { REQUIRE(document_.load_string(svg.c_str())); }
-
-    std::vector<pugi::xml_node> all(const std::string& path) const
-    {
-        const pugi::xpath_node_set found = document_.select_nodes(path.c_str());
-        std::vector<pugi::xml_node> nodes;
-        for (const pugi::xpath_node& node : found) nodes.push_back(node.node());
-        return nodes;
-    }
-    /// The drawn boxes of this class, without the legend's.
-    std::vector<pugi::xml_node> boxes(const std::string& style_class) const
-    {
-        return all("//g[@class='boxes']/rect[@class='" + style_class + "']");
-    }
-    int texts(const std::string& text) const
-    {
-        return static_cast<int>(all("//text[text()='" + text + "']").size());
-    }
-
-  private:
-    pugi::xml_document document_;
-};
-
-double number(const pugi::xml_node& node, const char* name)
-{
-    return node.attribute(name).as_double();
-}
-
-// Positions and widths are rounded to hundredths of a pixel, and the sums of times differ in the last bits.
-constexpr double rounding = 0.005 + 1e-9;
-
-}  // namespace
 
 TEST_CASE("a pipeline's picture has a box for every pass, as wide as it is long", "[trace]")
 {

@@ -4,12 +4,11 @@
 #include <fstream>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "lib/tools/trace/memory_curve.hpp"
 #include "lib/tools/trace/timeline.hpp"
 #include "tests/lib/catch.hpp"
-#include "tests/lib/folder.hpp"
+#include "tests/lib/trace_chrome.hpp"
 #include "tests/lib/trace_synthetic.hpp"
 
 using namespace shardlings;
@@ -20,29 +19,6 @@ namespace {
 Event event(const char* name, const char* kind, double begin, double end, int micro_batch = -1)
 {
     return {name, kind, begin, end, 0.0, 0, -1, micro_batch};
-}
-
-/// The events of the Chrome trace of `traces` with this "ph".
-std::vector<json> chrome_events(const std::vector<RankTrace>& traces, const std::string& phase)
-{
-    const TemporaryFolder folder;
-    write_chrome_trace(folder / "t.json", traces);
-    const json trace = json::parse(std::ifstream(folder / "t.json"));
-    std::vector<json> found;
-    for (const json& e : trace.at("traceEvents"))
-        if (e.at("ph") == phase) found.push_back(e);
-    return found;
-}
-
-/// The name of the lane that the slice of this name lies in.
-std::string lane_of(const std::vector<RankTrace>& traces, const std::string& name)
-{
-    for (const json& slice : chrome_events(traces, "X"))
-        for (const json& meta : chrome_events(traces, "M"))
-            if (slice.at("name") == name && meta.at("name") == "thread_name" &&
-                meta.at("pid") == slice.at("pid") && meta.at("tid") == slice.at("tid"))
-                return meta.at("args").at("name");
-    return "none";
 }
 
 bool same_bits(double a, double b)

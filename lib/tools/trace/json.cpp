@@ -55,6 +55,7 @@ MemorySample sample_of(const json& array)
 /// neighbours' rounded ends.
 struct Slice {
     const Event* event;
+    std::size_t number;  // in the order they were recorded
     std::int64_t begin;
     std::int64_t end;
 };
@@ -65,7 +66,7 @@ double microseconds(std::int64_t nanoseconds)
 }
 
 /// Slices that lie side by side or inside each other.
-struct Lane {
+struct SliceLane {
     std::vector<Slice> slices;
     std::vector<std::int64_t> open;  // ends of the slices around the next one, outermost first
 
@@ -80,14 +81,19 @@ struct Lane {
 };
 
 /// As few lanes as a first fit in order of begin finds.
-std::vector<Lane> lanes_of(std::vector<Slice> slices)
+std::vector<SliceLane> lanes_of(std::vector<Slice> slices)
 {
-    std::ranges::stable_sort(slices, [](const Slice& a, const Slice& b) {
-        return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+    // What is around another event is recorded after it: of two that last equally long, the later is outside.
+    // Those that take no time keep their order.
+    std::ranges::sort(slices, [](const Slice& a, const Slice& b) {
+        if (a.begin != b.begin) return a.begin < b.begin;
+        if (a.end != b.end) return a.end > b.end;
+        return a.end > a.begin ? a.number > b.number : a.number < b.number;
     });
-    std::vector<Lane> lanes;
+    std::vector<SliceLane> lanes;
     for (const Slice& slice : slices) {
-        const bool taken = std::ranges::any_of(lanes, [&slice](Lane& lane) { return lane.takes(slice); });
+        const bool taken =
+            std::ranges::any_of(lanes, [&slice](SliceLane& lane) { return lane.takes(slice); });
         if (!taken) lanes.emplace_back().takes(slice);
     }
     return lanes;
@@ -103,6 +109,15 @@ json arguments_of(const Event& event)
     return arguments;
 }
 
+/// The lane an event belongs to. What a stream does itself comes one after the other or nested; a message
+/// that is sent goes on beside it.
+std::string_view lane_name(const Event& event)
+{
+    const Work work = work_of(event);
+    if (on_communication_stream(event)) return work == Work::send ? "communication send" : "communication";
+    return work == Work::send || work == Work::receive ? name_of(work) : name_of(Work::compute);
+}
+
 class ChromeTrace {
   public:
     void add(const RankTrace& trace)
@@ -112,7 +127,8 @@ class ChromeTrace {
         if (trace.budget != RankTrace{}.budget)
             metadata("process_labels", trace.rank, 0, {{"labels", "budget " + format_bytes(trace.budget)}});
         int thread = 0;
-        for (const Work group : {Work::compute, Work::send, Work::receive}) add_lanes(trace, group, thread);
+        for (const char* name : {"compute", "send", "receive", "communication", "communication send"})
+            add_lanes(trace, name, thread);
         add_memory(trace);
     }
 
@@ -135,18 +151,17 @@ class ChromeTrace {
     }
 
     /// `thread` is the last one used; 0 is left out, which viewers take for an idle process.
-    void add_lanes(const RankTrace& trace, Work group, int& thread)
+    void add_lanes(const RankTrace& trace, std::string_view group, int& thread)
     {
         std::vector<Slice> slices;
-        for (const Event& event : trace.events) {
-            const Work work = work_of(event);
-            if ((work == Work::send || work == Work::receive ? work : Work::compute) == group)
-                slices.push_back({&event, std::llround(event.begin * 1e9), std::llround(event.end * 1e9)});
-        }
+        for (const Event& event : trace.events)
+            if (lane_name(event) == group)
+                slices.push_back(
+                    {&event, slices.size(), std::llround(event.begin * 1e9), std::llround(event.end * 1e9)});
         int number = 0;
-        for (const Lane& lane : lanes_of(std::move(slices))) {
+        for (const SliceLane& lane : lanes_of(std::move(slices))) {
             ++thread;
-            std::string name(name_of(group));
+            std::string name(group);
             if (++number > 1) name += fmt::format(" {}", number);
             metadata("thread_name", trace.rank, thread, {{"name", name}});
             metadata("thread_sort_index", trace.rank, thread, {{"sort_index", thread}});

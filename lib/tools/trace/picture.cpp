@@ -35,6 +35,9 @@ text.box { font-size: 11px; fill: #000; pointer-events: none }
 .budget { stroke: #d55e00; stroke-width: 1.5; stroke-dasharray: 6 3 }
 )";
 
+// A collective is a tint of the messages it consists of, which are drawn over it.
+constexpr std::string_view communication_style = ".communication { fill: #ecd0e0 }\n";
+
 constexpr double label_margin = 124.0;  // for the devices' names and the scale of the memory
 constexpr double note_margin = 112.0;   // for idle shares and peaks
 constexpr double axis_height = 44.0;
@@ -181,7 +184,7 @@ void write_svg_timeline(const std::string& path, std::span<const RankTrace> trac
     check_times(traces);
     const std::string title = title_of(options, traces.size());
     const double width = options.width;
-    Canvas canvas(title, style);
+    Canvas canvas(title, std::string(style).append(has_communication(traces) ? communication_style : ""));
     canvas.hatch("idle", "#f0f0f0", "#b8b8b8");
     canvas.text(16.0, 30.0, title, "title");
 

@@ -10,8 +10,8 @@ namespace shardlings {
 
 namespace {
 
-constexpr std::array<std::string_view, work_count> work_names{"forward", "backward", "optimizer", "compute",
-                                                              "send",    "receive",  "wait",      "step"};
+constexpr std::array<std::string_view, work_count> work_names{
+    "forward", "backward", "optimizer", "compute", "send", "receive", "wait", "step", "communication"};
 
 /// The union of spans, as disjoint ones in ascending order.
 std::vector<Span> unite(std::vector<Span> spans)
@@ -53,13 +53,35 @@ void sort(std::vector<Box>& boxes)
 }
 
 template <class Choose>
-std::vector<Box> chosen_boxes(std::span<const Event> events, Choose choose)
+std::vector<Box> chosen_boxes(std::span<const Event> events, Stream stream, Choose choose)
 {
     std::vector<Box> boxes;
     for (const Event& event : events) {
         const Work work = work_of(event);
-        if (choose(work) && event.end > event.begin) boxes.push_back({event, work});
+        if (event.stream == stream && event.end > event.begin && choose(work)) boxes.push_back({event, work});
     }
+    sort(boxes);
+    return boxes;
+}
+
+/// When the compute stream did work that is chosen.
+template <class Choose>
+std::vector<Span> united_spans(std::span<const Event> events, Choose choose)
+{
+    std::vector<Span> spans;
+    for (const Event& event : events)
+        if (event.stream == Stream::compute && choose(work_of(event)))
+            spans.push_back({event.begin, event.end});
+    return unite(std::move(spans));
+}
+
+/// Compute and communication, which other events may lie inside.
+std::vector<Box> enclosing_boxes(std::span<const Event> events, Stream stream)
+{
+    std::vector<Box> boxes = chosen_boxes(
+        events, stream, [](Work work) { return is_compute(work) || work == Work::communication; });
+    // What is around another event is recorded after it: of two that last equally long, the later is outside.
+    std::ranges::reverse(boxes);
     sort(boxes);
     return boxes;
 }
@@ -131,9 +153,23 @@ bool is_compute(Work work)
     return work <= Work::compute;
 }
 
+bool on_communication_stream(const Event& event)
+{
+    return event.stream == Stream::communication;
+}
+
+bool has_communication(std::span<const RankTrace> traces)
+{
+    return std::ranges::any_of(traces, [](const RankTrace& trace) {
+        return std::ranges::any_of(trace.events, [](const Event& event) {
+            return on_communication_stream(event) || work_of(event) == Work::communication;
+        });
+    });
+}
+
 std::vector<Box> compute_boxes(std::span<const Event> events)
 {
-    std::vector<Box> boxes = chosen_boxes(events, is_compute);
+    std::vector<Box> boxes = enclosing_boxes(events, Stream::compute);
     nest(boxes);
     const std::vector<Box> runs = micro_batch_boxes(boxes);
     boxes.insert(boxes.end(), runs.begin(), runs.end());
@@ -142,27 +178,39 @@ std::vector<Box> compute_boxes(std::span<const Event> events)
     return boxes;
 }
 
-std::vector<Box> boxes_of(std::span<const Event> events, Work work)
+std::vector<Box> communication_boxes(std::span<const Event> events)
 {
-    return chosen_boxes(events, [work](Work other) { return other == work; });
+    std::vector<Box> boxes = enclosing_boxes(events, Stream::communication);
+    nest(boxes);
+    return boxes;
+}
+
+std::vector<Box> boxes_of(std::span<const Event> events, Work work, Stream stream)
+{
+    return chosen_boxes(events, stream, [work](Work other) { return other == work; });
+}
+
+std::vector<Box> named_waits(std::span<const Event> events)
+{
+    std::vector<Box> waits = boxes_of(events, Work::wait, Stream::compute);
+    std::erase_if(waits, [](const Box& box) { return box.event.name == name_of(Work::wait); });
+    return waits;
 }
 
 std::vector<Span> waiting_spans(std::span<const Event> events)
 {
-    std::vector<Span> spans;
-    for (const Event& event : events) {
-        const Work work = work_of(event);
-        if (work == Work::receive || work == Work::wait) spans.push_back({event.begin, event.end});
-    }
-    return unite(std::move(spans));
+    return united_spans(events, [](Work work) { return work == Work::receive || work == Work::wait; });
+}
+
+std::vector<Span> waits_outside_collectives(std::span<const Event> events)
+{
+    return subtract(waiting_spans(events),
+                    united_spans(events, [](Work work) { return work == Work::communication; }));
 }
 
 std::vector<Span> busy_spans(std::span<const Event> events)
 {
-    std::vector<Span> spans;
-    for (const Event& event : events)
-        if (is_compute(work_of(event))) spans.push_back({event.begin, event.end});
-    return subtract(unite(std::move(spans)), waiting_spans(events));
+    return subtract(united_spans(events, is_compute), waiting_spans(events));
 }
 
 void check_times(std::span<const RankTrace> traces)

@@ -11,8 +11,18 @@
 
 namespace shardlings {
 
-enum class Work : std::uint8_t { forward, backward, optimizer, compute, send, receive, wait, step };
-inline constexpr int work_count = 8;
+enum class Work : std::uint8_t {
+    forward,
+    backward,
+    optimizer,
+    compute,
+    send,
+    receive,
+    wait,
+    step,
+    communication,  // a whole collective, made of messages
+};
+inline constexpr int work_count = 9;
 
 std::string_view name_of(Work work);
 
@@ -22,6 +32,11 @@ Work work_of(const Event& event);
 
 /// Whether the device's arithmetic units are at it: forward, backward, optimizer, other compute.
 bool is_compute(Work work);
+
+bool on_communication_stream(const Event& event);
+
+/// Whether there is a communication stream or a collective to show.
+bool has_communication(std::span<const RankTrace> traces);
 
 struct Span {
     double begin;
@@ -37,18 +52,29 @@ struct Box {
     bool has_children = false;
 };
 
-/// The compute events that take time, in order of begin, outer ones first; plain compute inside a forward is
-/// forward, and so on. The passes of one micro-batch through several modules, without a pause between them,
-/// lie inside a box of their own for that micro-batch.
+/// The compute and communication events of the compute stream that take time, in order of begin, outer ones
+/// first; plain compute inside a forward is forward, and so on. The passes of one micro-batch through several
+/// modules, without a pause between them, lie inside a box of their own for that micro-batch.
 std::vector<Box> compute_boxes(std::span<const Event> events);
 
-/// The events of one kind of work that take time, all at depth 0, in order of begin.
-std::vector<Box> boxes_of(std::span<const Event> events, Work work);
+/// The same of the communication stream, without boxes for micro-batches.
+std::vector<Box> communication_boxes(std::span<const Event> events);
 
-/// When a device waited for a message, inside compute events and outside: disjoint, ascending.
+/// The events of one kind of work on one stream that take time, all at depth 0, in order of begin.
+std::vector<Box> boxes_of(std::span<const Event> events, Work work, Stream stream);
+
+/// The waits of the compute stream that say for what: those whose name is not just "wait". In order of begin.
+std::vector<Box> named_waits(std::span<const Event> events);
+
+/// When the compute stream waited, for a message or for the communication stream, inside compute events and
+/// outside: disjoint, ascending.
 std::vector<Span> waiting_spans(std::span<const Event> events);
 
-/// When a device computed and did not wait: disjoint, ascending.
+/// What of that lies in no collective of the compute stream.
+std::vector<Span> waits_outside_collectives(std::span<const Event> events);
+
+/// When the compute stream computed and did not wait, whatever the communication stream did: disjoint,
+/// ascending.
 std::vector<Span> busy_spans(std::span<const Event> events);
 
 /// Error naming the rank and the event, when one has no finite times or ends before it begins.

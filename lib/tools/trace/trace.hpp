@@ -33,15 +33,17 @@ struct PictureOptions {
     double end = std::numeric_limits<double>::infinity();
 };
 
-/// Chrome's trace format, for ui.perfetto.dev: a process per rank; lanes for compute, sends and receives
-/// (as many as overlap); counters of bytes by category. Times are in microseconds, rounded to whole
-/// nanoseconds; the exact duration is among an event's arguments. The file appears whole or not at all; Error
-/// when it cannot be written.
+/// Chrome's trace format, for ui.perfetto.dev: a process per rank; lanes for compute, sends and receives, for
+/// the communication stream and its sends (as many as overlap); counters of bytes by category. Times are in
+/// microseconds, rounded to whole nanoseconds; the exact duration is among an event's arguments. The file
+/// appears whole or not at all; Error when it cannot be written.
 void write_chrome_trace(const std::string& path, std::span<const RankTrace> traces);
 
-/// A picture: a row per device over virtual time (boxes of compute, messages below them, idle time hatched),
-/// then the memory of each device by category, with its budget. The same traces give the same bytes. Boxes
-/// and samples closer than a pixel are merged; of the merged samples the largest is shown. Error as above.
+/// A picture: a row per device over virtual time (boxes of compute, messages below them, idle time hatched;
+/// where there is a communication stream a lane for it, collectives as boxes and their messages as marks on
+/// them), then the memory of each device by category, with its budget. The same traces give the same bytes.
+/// Boxes and samples closer than a pixel are merged; of the merged samples the largest is shown. Error as
+/// above.
 void write_svg_timeline(const std::string& path, std::span<const RankTrace> traces,
                         const PictureOptions& options = {});
 
