@@ -82,6 +82,16 @@ TEST_CASE("exposed communication is idle time with its name", "[trace]")
     CHECK(picture.texts("all-reduce h.1") == 1);
     CHECK(picture.texts("h.1") == 2);
 
+    RankTrace wordy;
+    wordy.events = {event("wait for communication", "wait", 0.0, 16.0)};
+    const Picture same(svg_of({wordy}));
+    CHECK(same.texts("communication") == 1);
+    CHECK(contains(same.boxes("idle").at(0).child("title").text().get(), "waiting for communication: "));
+}
+
+TEST_CASE("the compute stream is busy and waits whatever the other does", "[trace]")
+{
+    const RankTrace trace = overlapped();
     const std::vector<Span> busy = busy_spans(trace.events);
     // Five roundings: of four times of at most 16 µs and of their sum, each by 2^-53 of it at most.
     CHECK(std::abs(seconds_within(busy, {0.0, 16.0 * us}) - 10.0 * us) <= 5.0 * 0x1p-53 * 16.0 * us);
@@ -143,4 +153,11 @@ TEST_CASE("a picture without communication has no trace of its lane", "[trace]")
     CHECK(!contains(svg_of(gpipe_traces(4, 8)), ".communication {"));
     CHECK(contains(svg_of({overlapped()}), ".communication {"));
     CHECK(Picture(svg_of(gpipe_traces(4, 8))).texts("communication stream") == 0);
+    // Collectives of a single device take no time.
+    std::vector<RankTrace> alone = gpipe_traces(1, 8);
+    const std::string before = svg_of(alone);
+    alone[0].events.push_back(event("all-reduce", "communication", 8.0, 8.0, Stream::communication));
+    alone[0].events.push_back(event("all-reduce", "communication", 8.0, 8.0));
+    alone[0].events.push_back(event("all-reduce", "wait", 8.0, 8.0));
+    CHECK(svg_of(alone) == before);
 }

@@ -114,7 +114,8 @@ json arguments_of(const Event& event)
 std::string_view lane_name(const Event& event)
 {
     const Work work = work_of(event);
-    if (on_communication_stream(event)) return work == Work::send ? "communication send" : "communication";
+    if (event.stream == Stream::communication)
+        return work == Work::send ? "communication send" : "communication";
     return work == Work::send || work == Work::receive ? name_of(work) : name_of(Work::compute);
 }
 

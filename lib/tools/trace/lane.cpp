@@ -62,12 +62,15 @@ class Columns {
     std::vector<std::array<double, work_count>> seconds_;  // in pixels of the frame
 };
 
-/// The event's name without its kind: "forward h.0" is "h.0" in a box whose color says forward.
+/// The event's name without its kind: "forward h.0" is "h.0" in a box whose color says forward, and "wait for
+/// communication" is "communication" where it is hatched.
 std::string name_in(const Box& box)
 {
     const std::string& name = box.event.name;
-    const std::string prefix = std::string(name_of(box.work)) + " ";
-    return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+    const std::string kind(name_of(box.work));
+    for (const std::string& prefix : {kind + " for ", kind + " "})
+        if (name.starts_with(prefix)) return name.substr(prefix.size());
+    return name;
 }
 
 /// What may stand in a box, the longest first: a whole micro-batch is its number, and a collective that has

@@ -64,6 +64,15 @@ std::vector<Box> chosen_boxes(std::span<const Event> events, Stream stream, Choo
     return boxes;
 }
 
+template <class Choose>
+bool any_that_lasts(std::span<const RankTrace> traces, Choose choose)
+{
+    return std::ranges::any_of(traces, [&choose](const RankTrace& trace) {
+        return std::ranges::any_of(
+            trace.events, [&choose](const Event& event) { return event.end > event.begin && choose(event); });
+    });
+}
+
 /// When the compute stream did work that is chosen.
 template <class Choose>
 std::vector<Span> united_spans(std::span<const Event> events, Choose choose)
@@ -153,18 +162,15 @@ bool is_compute(Work work)
     return work <= Work::compute;
 }
 
-bool on_communication_stream(const Event& event)
+bool has_communication_stream(std::span<const RankTrace> traces)
 {
-    return event.stream == Stream::communication;
+    return any_that_lasts(traces, [](const Event& event) { return event.stream == Stream::communication; });
 }
 
 bool has_communication(std::span<const RankTrace> traces)
 {
-    return std::ranges::any_of(traces, [](const RankTrace& trace) {
-        return std::ranges::any_of(trace.events, [](const Event& event) {
-            return on_communication_stream(event) || work_of(event) == Work::communication;
-        });
-    });
+    return has_communication_stream(traces) ||
+           any_that_lasts(traces, [](const Event& event) { return work_of(event) == Work::communication; });
 }
 
 std::vector<Box> compute_boxes(std::span<const Event> events)

@@ -33,9 +33,10 @@ Work work_of(const Event& event);
 /// Whether the device's arithmetic units are at it: forward, backward, optimizer, other compute.
 bool is_compute(Work work);
 
-bool on_communication_stream(const Event& event);
+/// Whether the communication stream did anything that took time: on a single device collectives take none.
+bool has_communication_stream(std::span<const RankTrace> traces);
 
-/// Whether there is a communication stream or a collective to show.
+/// Whether there is that or a collective on the compute stream.
 bool has_communication(std::span<const RankTrace> traces);
 
 struct Span {

@@ -146,7 +146,7 @@ void draw_keys(Canvas& canvas, double left, double y, std::span<const RankTrace>
         if (any(traces, work)) keys.emplace_back(name_of(work), name_of(work));
     if (has_communication(traces))
         keys.emplace_back(name_of(Work::communication),
-                          any(traces, on_communication_stream) ? "communication stream" : "communication");
+                          has_communication_stream(traces) ? "communication stream" : "communication");
     keys.emplace_back("idle", "idle");
     canvas.text(16.0, y + 10.5, "Work", "heading");
     draw_legend(canvas, left, y, keys);
@@ -193,7 +193,7 @@ RowPlan plan_of(std::span<const RankTrace> traces, std::span<const DeviceWork> d
         plan.receive = {bottom + sizes.lane + 2.0, sizes.lane};
         bottom += 2.0 * (sizes.lane + 1.0);
     }
-    if (any(traces, on_communication_stream)) {
+    if (has_communication_stream(traces)) {
         const int nested = levels_of(devices, &DeviceWork::communication,
                                      std::min(most_communication_levels, sizes.compute / level_height));
         const double foot = 2.0 * sizes.lane;
