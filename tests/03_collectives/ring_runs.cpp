@@ -34,13 +34,11 @@ Duration ring_duration(const Run& run, const Group& group, int rounds)
     return {steps * slowest.seconds(bytes), steps, run.n % p != 0};
 }
 
-/// All to the right: p − 1 messages of every chunk but the one with the index rank + `left_out`.
-void promise_ring_traffic(const Run& run, int left_out, int p, int rank, Promise& promise)
+/// p − 1 messages of every chunk but one.
+void promise_traffic(const Run& run, int p, int left_out, Sent& sent)
 {
-    if (p == 1) return;
-    Sent& sent = promise.sent[(rank + 1) % p];
     sent.messages += static_cast<std::uint64_t>(p - 1);
-    sent.elements += run.n - count_of(run, p, rank + left_out);
+    sent.elements += run.n - count_of(run, p, left_out);
     sent.fewer_messages = run.n < p;
 }
 
@@ -53,7 +51,7 @@ GroupPromise reduce_scatter_promise(const Run& run, const Group& group)
     GroupPromise promise{{}, ring_duration(run, group, run.repeat), order};
     for (int rank = 0; rank < p; ++rank) {
         Promise own{sum, chunk_of(run.n, p, rank), {}, p == 1 ? 0 : count_of(run, p, 0)};
-        promise_ring_traffic(run, 0, p, rank, own);
+        if (p > 1) promise_traffic(run, p, rank, own.sent[(rank + 1) % p]);
         promise.ranks.push_back(std::move(own));
     }
     return promise;
@@ -72,7 +70,7 @@ GroupPromise all_gather_promise(const Run& run, const Group& group)
     GroupPromise promise{{}, ring_duration(run, group, run.repeat)};
     for (int rank = 0; rank < p; ++rank) {
         Promise own{gathered, {0, run.n}, {}, 0};
-        promise_ring_traffic(run, 1, p, rank, own);
+        if (p > 1) promise_traffic(run, p, rank + 1, own.sent[(rank + 1) % p]);
         promise.ranks.push_back(std::move(own));
     }
     return promise;
@@ -85,8 +83,27 @@ GroupPromise all_reduce_promise(const Run& run, const Group& group)
     GroupPromise promise{{}, ring_duration(run, group, 2 * run.repeat), order};
     for (int rank = 0; rank < p; ++rank) {
         Promise own{sum, {0, run.n}, {}, p == 1 ? 0 : count_of(run, p, 0)};
-        promise_ring_traffic(run, 0, p, rank, own);
-        promise_ring_traffic(run, 1, p, rank, own);
+        for (const int left_out : {rank, rank + 1})
+            if (p > 1) promise_traffic(run, p, left_out, own.sent[(rank + 1) % p]);
+        promise.ranks.push_back(std::move(own));
+    }
+    return promise;
+}
+
+GroupPromise grid_promise(const Run& run, const Group& group)
+{
+    const int columns = run.grid_columns;
+    const auto p = static_cast<int>(group.size());
+    const int rows = p / columns;
+    const std::vector<std::byte> sum = ring_sum(run.values_before(group), run.n, run.dtype);
+    GroupPromise promise;
+    for (int rank = 0; rank < p; ++rank) {
+        Promise own{sum, {0, run.n}, {}, count_of(run, std::min(rows, columns), 0)};
+        const int first = rank - rank % columns;
+        for (const int left_out : {0, 1}) {
+            promise_traffic(run, columns, rank % columns + left_out, own.sent[first + (rank + 1) % columns]);
+            promise_traffic(run, rows, rank / columns + left_out, own.sent[(rank + columns) % p]);
+        }
         promise.ranks.push_back(std::move(own));
     }
     return promise;

@@ -9,6 +9,9 @@ GroupPromise reduce_scatter_promise(const Run& run, const Group& group);
 GroupPromise all_gather_promise(const Run& run, const Group& group);
 GroupPromise all_reduce_promise(const Run& run, const Group& group);
 
+/// An all-reduce in the rows of a grid, then one in its columns.
+GroupPromise grid_promise(const Run& run, const Group& group);
+
 /// Groups of 1 to 8 ranks and many lengths; values that say whose they are.
 std::vector<NamedCase> exact_cases(const std::string& function, const Promises& promises);
 

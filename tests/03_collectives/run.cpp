@@ -38,6 +38,7 @@ std::string name_of_run(const Run& run)
             text += fmt::format("{} ranks {}", &group == &run.groups.front() ? " (the world's" : ";",
                                 name_of_group(group)) +
                     (&group == &run.groups.back() ? ")" : "");
+    if (run.grid_columns > 0) text += fmt::format(" in rows of {}, then in columns", run.grid_columns);
     if (run.topology.nodes > 1)
         text += fmt::format(" on {} x {}", run.topology.nodes, run.topology.devices_per_node);
     return text;
@@ -68,6 +69,12 @@ json inputs_of(const Run& run, int world_rank)
         inputs["member"] = member;
         inputs["colors"] = {color};
         inputs["keys"] = {member};
+    }
+    if (run.grid_columns > 0) {
+        const int row = world_rank / run.grid_columns;
+        const int column = world_rank % run.grid_columns;
+        inputs["colors"] = {row, column};
+        inputs["keys"] = {column, row};
     }
     return inputs;
 }
@@ -151,6 +158,20 @@ std::string compare_duration(const Run& run, const Group& group, const Duration&
                           last, expected, {0.0, rounding});
 }
 
+std::string compare_between_nodes(const Run& run, const Group& group, std::int64_t expected,
+                                  const CaseResult& result)
+{
+    std::uint64_t bytes = 0;
+    for (const int rank : group)
+        bytes +=
+            result.ranks[static_cast<std::size_t>(rank)].measured.at("inter_node_bytes").get<std::uint64_t>();
+    const std::uint64_t elements = bytes / size_of(run.dtype);
+    const auto wanted = static_cast<std::uint64_t>(expected * run.repeat);
+    if (elements == wanted) return "";
+    return fmt::format("{} elements were sent between nodes by all ranks together, expected {}", elements,
+                       wanted);
+}
+
 std::vector<std::string> problems(const Run& run, const Group& group, const GroupPromise& promise,
                                   const CaseResult& result)
 {
@@ -166,7 +187,12 @@ std::vector<std::string> problems(const Run& run, const Group& group, const Grou
         costs.push_back(on_rank(member, compare_memory(run, of_rank, own.measured)));
     }
     values.insert(values.end(), costs.begin(), costs.end());
+    if (promise.between_nodes)
+        values.push_back(compare_between_nodes(run, group, *promise.between_nodes, result));
     if (promise.duration) values.push_back(compare_duration(run, group, *promise.duration, result));
+    if (!promise.algorithm.empty())
+        for (std::string& message : values)
+            if (!message.empty()) message = fmt::format("if it took {}: {}", promise.algorithm, message);
     return values;
 }
 
@@ -190,9 +216,9 @@ Pattern Run::pattern() const
     return {0.0, static_cast<std::uint64_t>(std::abs(number))};
 }
 
-std::vector<std::vector<std::byte>> Run::values_before(const Group& group) const
+RankValues Run::values_before(const Group& group) const
 {
-    std::vector<std::vector<std::byte>> values(group.size());
+    RankValues values(group.size());
     for (std::size_t rank = 0; rank < group.size(); ++rank) {
         values[rank].resize(static_cast<std::size_t>(n) * size_of(dtype));
         fill(pattern(), static_cast<int>(rank), {values[rank].data(), n, dtype});

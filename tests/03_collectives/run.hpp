@@ -20,6 +20,9 @@ inline const std::vector<DType> all_dtypes{DType::fp64, DType::fp32, DType::bf16
 /// World ranks in the order of the group.
 using Group = std::vector<int>;
 
+/// The values of all ranks of a group, as they are stored.
+using RankValues = std::vector<std::vector<std::byte>>;
+
 /// Ranks first, …, last.
 Group ranks_from(int first, int last);
 
@@ -37,10 +40,13 @@ struct Run {
     int root = 0;
     int segments = 1;
     int ranks = world_size;
+    // When > 0: a second call, in columns, after one in rows of so many ranks. The one group is all ranks,
+    // row by row.
+    int grid_columns = 0;
 
     Pattern pattern() const;
     /// The values of every rank of a group before the call, as they are stored.
-    std::vector<std::vector<std::byte>> values_before(const Group& group) const;
+    RankValues values_before(const Group& group) const;
 };
 
 /// Messages and elements to one rank of the group.
@@ -68,7 +74,9 @@ struct Duration {
 struct GroupPromise {
     std::vector<Promise> ranks;
     std::optional<Duration> duration = {};
-    std::string order = {};  // in which the sums are added, as a failure says it
+    std::string order = {};                          // in which the sums are added, as a failure says it
+    std::string algorithm = {};                      // that must be taken, if there is a choice
+    std::optional<std::int64_t> between_nodes = {};  // elements that all ranks together send there
 };
 
 using Promises = std::function<GroupPromise(const Run&, const Group&)>;

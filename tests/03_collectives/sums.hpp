@@ -6,9 +6,6 @@
 
 namespace collectives_test {
 
-/// The values of all ranks of a group, as they are stored.
-using RankValues = std::vector<std::vector<std::byte>>;
-
 /// Elements `chunk` of a buffer of `values`.
 Buffer part_of(std::vector<std::byte>& values, Chunk chunk, DType dtype);
 
