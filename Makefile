@@ -56,6 +56,7 @@ driver_objects := $(call object,$(wildcard lib/tools/grade/driver*.cpp))
 judge_objects := $(call object,$(wildcard lib/tools/grade/judge*.cpp lib/tools/launch/*.cpp) \
 	lib/tools/train/file.cpp lib/tools/train/safetensors.cpp)
 tool_objects := $(call object,$(filter-out lib/tools/grade/driver%.cpp,$(wildcard lib/tools/*/*.cpp)))
+verify_objects := $(call object,$(wildcard lib/tools/verify/*.cpp lib/tools/launch/*.cpp)) $(machine_objects)
 solution_objects := $(foreach l,$(lessons),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o))
 # The stack as MINE asks for it: the student's object for the lessons named, the reference for the others.
 unknown := $(filter-out $(foreach l,$(lessons),$(call number,$l)),$(MINE))
@@ -180,6 +181,13 @@ $(rank_programs): $(BUILD)/tests/lib/%: $(BUILD)/obj/tests/lib/%.o $(machine_obj
 	@echo "  link    $@"
 	$(quiet)$(CXX) $(sanitizer) -o $@ $^ $(libraries)
 
+# The example of lesson 03 and wrong collectives, checked as a user's own would be.
+$(BUILD)/tests/lib/collectives/program: $(BUILD)/obj/tests/lib/collectives/program.o $(verify_objects)
+	@mkdir -p $(@D)
+	@echo "  link    $@"
+	$(quiet)$(CXX) $(sanitizer) -o $@ $^ $(libraries)
+rank_programs += $(BUILD)/tests/lib/collectives/program
+
 solution_drivers := $(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),$(BUILD)/drivers/solution/$l/all))
 demos := $(patsubst lessons/%.cpp,$(BUILD)/lessons/%,$(wildcard lessons/*/*.cpp))
 all: $(BUILD)/shardlings $(demos) $(judges) $(solution_drivers) $(if $(lib_tests),$(BUILD)/tests/lib/test) $(rank_programs) ## build everything
@@ -230,7 +238,6 @@ $(BUILD)/obj/verify/collective.o: $(BUILD)/verify/collective.cpp
 	@echo "  compile $(HEADER)"
 	$(quiet)$(CXX) $(flags) $(exercise_flags) -c -o $@ $< 2>$(@:.o=.err) || { cat $(@:.o=.err) >&2; exit 1; }
 
-verify_objects := $(call object,$(wildcard lib/tools/verify/*.cpp lib/tools/launch/*.cpp)) $(machine_objects)
 $(BUILD)/verify/collective: $(BUILD)/obj/verify/collective.o $(foreach o,$(stack_objects),$(if $(findstring /03_collectives/,$o),$o)) \
 		$(verify_objects) $(BUILD)/mine
 	@echo "  link    $@"

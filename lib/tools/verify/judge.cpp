@@ -143,7 +143,6 @@ std::string judge(Collective kind, const Case& one, const std::vector<RankResult
     // A reduce-scatter leaves other chunks on other ranks.
     if (kind != Collective::reduce_scatter)
         if (std::string wrong = judge_bits(one, results); !wrong.empty()) return wrong;
-    // What it leaves beside its chunk may differ, but only what differs between runs is not of the input.
     if (std::string wrong = judge_again(results); !wrong.empty()) return wrong;
     return judge_memory(results);
 }

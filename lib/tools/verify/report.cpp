@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <set>
 
 #include "lib/machine/base/units.hpp"
 #include "lib/tools/verify/bounds.hpp"
@@ -13,7 +14,7 @@ namespace shardlings::verify {
 
 namespace {
 
-constexpr std::size_t shown = 3;
+constexpr std::size_t shown = 3;  // wrong cases, of the smallest p: on which ranks it depends
 
 struct Condition {
     std::string_view text;
@@ -82,13 +83,11 @@ std::string verdict_text(Collective kind, const std::vector<Verdict>& verdicts, 
     std::string text =
         fmt::format("WRONG: this {} fails {} of {} cases", name_of(kind), wrong, verdicts.size());
     if (!condition.empty()) text += fmt::format(", all of them where {}", condition);
-    text += wrong > shown ? fmt::format(". The first {}:\n", shown) : ":\n";
-    std::size_t left = shown;
-    for (const Verdict& verdict : verdicts) {
-        if (verdict.wrong.empty() || left == 0) continue;
-        text += fmt::format("  {}: {}\n", describe(kind, verdict.one, world), verdict.wrong);
-        --left;
-    }
+    text += ". The first of each p:\n";
+    std::set<int> told;
+    for (const Verdict& verdict : verdicts)
+        if (!verdict.wrong.empty() && told.size() < shown && told.insert(verdict.one.ranks).second)
+            text += fmt::format("  {}: {}\n", describe(kind, verdict.one, world), verdict.wrong);
     return text;
 }
 

@@ -73,12 +73,15 @@ class GuardedBuffer {
     Buffer values_;
 };
 
-/// The first element in which the two differ, or -1.
-std::int64_t first_difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b, DType dtype)
+/// The first element of `run` in which the two differ, or -1.
+std::int64_t first_difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b, DType dtype,
+                              const Run& run)
 {
-    const auto at = std::ranges::mismatch(a, b).in1;
-    if (at == a.end()) return -1;
-    return (at - a.begin()) / static_cast<std::int64_t>(size_of(dtype));
+    const auto size = static_cast<std::int64_t>(size_of(dtype));
+    const auto begin = a.begin() + run.offset * size;
+    const auto end = begin + run.count * size;
+    const auto at = std::mismatch(begin, end, b.begin() + run.offset * size).first;
+    return at == end ? -1 : (at - a.begin()) / size;
 }
 
 Buffer bytes_of(std::vector<std::byte>& bytes)
@@ -143,7 +146,8 @@ RankResult Runner::run_member(const Case& one, int rank, Group& group)
     if (one.values == Values::rounded) {
         buffer.fill(input);
         call(one, rank, group.comm(), buffer.values());
-        observed.other_again = first_difference(result.values, buffer.copy(), one.dtype);
+        const Run defined = kind_ == Collective::reduce_scatter ? chunk(one, rank) : Run{0, one.length};
+        observed.other_again = first_difference(result.values, buffer.copy(), one.dtype, defined);
     }
     watch_.leave();
     observed.before = buffer.written_before();
@@ -181,7 +185,7 @@ std::vector<RankResult> Runner::run(const Case& one, Group& group)
     const int rank = group_rank_of(one, judges_.rank(), size());
     // Nobody runs ahead: when a rank is stuck or fails, every rank is in this case.
     judges_.barrier();
-    watch_.start(describe(kind_, one, size()), judges_.rank(), rank);
+    watch_.start(describe(kind_, one, size()), judges_.rank(), rank, one.ranks);
     RankResult own;
     if (rank >= 0) own = run_member(one, rank, group);
     std::vector<RankResult> results = gather(one, std::move(own));

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
@@ -24,15 +25,14 @@ struct State {
     std::string case_name;
     double seconds = 0.0;
     int group_rank = -1;
+    int group_size = 0;
     volatile Where where = Where::outside;
 } state;
 
 constexpr int frames_kept = 64;
-constexpr unsigned seconds_for_the_stack = 5;
-// All alarms go off at about the same time. Lines come out in the order of ranks, and after them all ends.
-constexpr useconds_t until_lines = 800'000;
-constexpr useconds_t between_lines = 30'000;
-constexpr useconds_t until_end = 1'500'000;
+constexpr unsigned seconds_for_the_stack = 10;
+constexpr int polls = 100;  // until rank 0 does without the lines of ranks that have not come
+constexpr useconds_t between_polls = 50'000;
 
 void set_timer(double seconds)
 {
@@ -53,14 +53,16 @@ std::string short_name(const std::string& file)
 {
     const char* here = std::getenv("PWD");
     const std::string folder = here == nullptr ? "" : std::string(here) + "/";
-    return !folder.empty() && file.starts_with(folder) ? file.substr(folder.size()) : file;
+    if (!folder.empty() && file.starts_with(folder)) return file.substr(folder.size());
+    return file.starts_with("./") ? file.substr(2) : file;
 }
 
+/// Not what the user wrote. Libraries were compiled elsewhere: their relative names lead nowhere here.
 bool is_machinery(const std::string& file)
 {
     return file.empty() || file.find("lib/machine/") != std::string::npos ||
            file.find("lib/tools/") != std::string::npos || file.starts_with("/usr/") ||
-           file.starts_with("./") || file.starts_with("../");
+           access(file.c_str(), R_OK) != 0;
 }
 
 /// "waits in Comm::recv, called at FILE:LINE", or "is at FILE:LINE".
@@ -92,23 +94,55 @@ void give_up(int)
     _exit(1);
 }
 
+std::string line_file(const std::string& folder, int rank)
+{
+    return fmt::format("{}/stuck.{}", folder, rank);
+}
+
+void leave_line(const std::string& folder, const std::string& line)
+{
+    const std::string file = line_file(folder, state.group_rank);
+    std::ofstream(file + ".part") << line;
+    std::rename((file + ".part").c_str(), file.c_str());
+}
+
+/// What the ranks of the group have left, in their order.
+std::string collect_lines(const std::string& folder)
+{
+    std::string text;
+    int left = polls;
+    for (int rank = 0; rank < state.group_size; ++rank) {
+        std::ifstream file(line_file(folder, rank));
+        for (; !file && left > 0; --left) {
+            usleep(between_polls);
+            file.open(line_file(folder, rank));
+        }
+        std::string line;
+        text += std::getline(file, line) ? line + "\n" : fmt::format("  rank {} does not answer\n", rank);
+    }
+    return text;
+}
+
+/// Rank 0 of the group speaks for all: it ends the job, and with it the others, when it has their lines.
 void report(int)
 {
     if (state.group_rank < 0) return;
     signal(SIGALRM, give_up);
     alarm(seconds_for_the_stack);
-    std::string text;
-    if (state.group_rank == 0)
-        text = fmt::format(
-            "WRONG: it hangs: {} did not end in {} s. A send ends only when its receiver asks for it, "
-            "however "
-            "short it is.\n",
-            state.case_name, state.seconds);
     const bool inside = state.where == Where::inside;
-    text += fmt::format("  rank {} {}\n", state.group_rank, inside ? place() : "has returned");
-    usleep(until_lines + static_cast<useconds_t>(state.group_rank) * between_lines);
-    say(text);
-    usleep(until_end);
+    const std::string line =
+        fmt::format("  rank {} {}\n", state.group_rank, inside ? place() : "has returned");
+    const std::string head = fmt::format(
+        "WRONG: it hangs: {} did not end in {} s. A send ends only when its receiver asks for it, however "
+        "short "
+        "it is.\n",
+        state.case_name, state.seconds);
+    const char* folder = std::getenv("SHARDLINGS_RUN_DIR");
+    if (folder != nullptr) leave_line(folder, line);
+    if (state.group_rank == 0) say(head + (folder == nullptr ? line : collect_lines(folder)));
+    if (state.group_rank == 0) _exit(1);
+    if (folder == nullptr) say(line);
+    sleep(seconds_for_the_stack / 2);
     _exit(1);
 }
 
@@ -129,10 +163,11 @@ StuckWatch::~StuckWatch()
     signal(SIGALRM, SIG_DFL);
 }
 
-void StuckWatch::start(const std::string& case_name, int world_rank, int group_rank)
+void StuckWatch::start(const std::string& case_name, int world_rank, int group_rank, int group_size)
 {
     state.case_name = case_name;
     state.group_rank = group_rank;
+    state.group_size = group_size;
     state.where = Where::outside;
     const char* folder = std::getenv("SHARDLINGS_RUN_DIR");
     if (world_rank == 0 && folder != nullptr) std::ofstream(std::string(folder) + "/case") << case_name;

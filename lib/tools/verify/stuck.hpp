@@ -17,7 +17,7 @@ class StuckWatch {
 
     /// `group_rank` < 0: a rank that only looks on and says nothing. Rank 0 of the job leaves `case_name` in
     /// the file "case" of $SHARDLINGS_RUN_DIR, for who finds the job dead.
-    void start(const std::string& case_name, int world_rank, int group_rank);
+    void start(const std::string& case_name, int world_rank, int group_rank, int group_size);
     void enter();  // the judged function
     void leave();  // it
     void stop();
