@@ -70,14 +70,14 @@ int check_on_ranks(MpiSession& session, Collective kind, const Function& functio
     return right ? 0 : 1;
 }
 
-/// Where the ranks died, when they left no verdict.
-std::string last_case(const std::string& run_folder, const ProcessResult& result)
+/// What ended the ranks when they could not say it themselves.
+std::string last_words(const std::string& run_folder)
 {
-    std::ifstream file(run_folder + "/case");
-    std::string name;
-    std::getline(file, name);
-    if (name.empty() || result.output.find(name) != std::string::npos) return "";
-    return fmt::format("WRONG: {} ended the program\n", name);
+    std::string text;
+    std::ifstream error(run_folder + "/error");
+    if (std::getline(error, text)) return text + "\n";
+    std::ifstream last_case(run_folder + "/case");
+    return std::getline(last_case, text) ? fmt::format("WRONG: {} ended the program\n", text) : "";
 }
 
 int start_on_ranks(int argc, char** argv, const Options& options)
@@ -93,8 +93,7 @@ int start_on_ranks(int argc, char** argv, const Options& options)
     if (result.timed_out) fmt::print("WRONG: it did not end in {} s\n", run_seconds);
     const bool ended = !result.timed_out && result.signal == 0;
     if (ended && result.exit_code == 0) return 0;
-    if (result.output.find("WRONG: this") == std::string::npos)
-        fmt::print("{}", last_case(run_folder.path(), result));
+    if (result.output.find("WRONG: ") == std::string::npos) fmt::print("{}", last_words(run_folder.path()));
     return 1;
 }
 

@@ -1,7 +1,9 @@
 #include "lib/tools/verify/run_case.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "lib/machine/tensor/tensor.hpp"
@@ -118,8 +120,12 @@ void Runner::call(const Case& one, int rank, Comm& comm, Buffer values)
     try {
         for (int i = 0; i < one.calls; ++i) function_(comm, values, one.root);
     } catch (const std::exception& error) {
-        throw Error(
-            fmt::format("WRONG: {}: rank {} threw: {}", describe(kind_, one, size()), rank, error.what()));
+        const std::string message =
+            fmt::format("WRONG: {}: rank {} threw: {}", describe(kind_, one, size()), rank, error.what());
+        // MPICH may lose what a rank prints just before it ends the job.
+        if (const char* folder = std::getenv("SHARDLINGS_RUN_DIR"))
+            std::ofstream(std::string(folder) + "/error") << message << '\n';
+        throw Error(message);
     }
 }
 
@@ -155,7 +161,7 @@ RankResult Runner::run_member(const Case& one, int rank, Group& group)
     return result;
 }
 
-std::vector<RankResult> Runner::gather(const Case& one, RankResult own)
+std::vector<RankResult> Runner::gather(const Case& one, const RankResult& own)
 {
     const int rank = group_rank_of(one, judges_.rank(), size());
     std::vector<RankResult> results;
@@ -170,7 +176,7 @@ std::vector<RankResult> Runner::gather(const Case& one, RankResult own)
         RankResult& result = results.emplace_back();
         const int world_rank = world_rank_of(one, from, size());
         if (world_rank == 0) {
-            result = std::move(own);
+            result = own;
             continue;
         }
         result.values.resize(bytes);
@@ -188,7 +194,7 @@ std::vector<RankResult> Runner::run(const Case& one, Group& group)
     watch_.start(describe(kind_, one, size()), judges_.rank(), rank, one.ranks);
     RankResult own;
     if (rank >= 0) own = run_member(one, rank, group);
-    std::vector<RankResult> results = gather(one, std::move(own));
+    std::vector<RankResult> results = gather(one, own);
     judges_.barrier();
     watch_.stop();
     return results;
