@@ -73,11 +73,13 @@ int check_on_ranks(MpiSession& session, Collective kind, const Function& functio
 /// What ended the ranks when they could not say it themselves.
 std::string last_words(const std::string& run_folder)
 {
-    std::string text;
-    std::ifstream error(run_folder + "/error");
-    if (std::getline(error, text)) return text + "\n";
-    std::ifstream last_case(run_folder + "/case");
-    return std::getline(last_case, text) ? fmt::format("WRONG: {} ended the program\n", text) : "";
+    const auto text_of = [&](const char* name) {
+        std::ifstream file(run_folder + "/" + name);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    if (const std::string error = text_of("error"); !error.empty()) return error;
+    const std::string last_case = text_of("case");
+    return last_case.empty() ? "" : fmt::format("WRONG: {} ended the program\n", last_case);
 }
 
 int start_on_ranks(int argc, char** argv, const Options& options)
@@ -90,10 +92,11 @@ int start_on_ranks(int argc, char** argv, const Options& options)
     const ProcessResult result =
         run_captured(mpirun_command(options.ranks, program), environment, run_seconds);
     fmt::print("{}", result.output);
-    if (result.timed_out) fmt::print("WRONG: it did not end in {} s\n", run_seconds);
-    const bool ended = !result.timed_out && result.signal == 0;
-    if (ended && result.exit_code == 0) return 0;
-    if (result.output.find("WRONG: ") == std::string::npos) fmt::print("{}", last_words(run_folder.path()));
+    if (!result.timed_out && result.signal == 0 && result.exit_code == 0) return 0;
+    if (result.timed_out)
+        fmt::print("WRONG: it did not end in {} s\n", run_seconds);
+    else if (result.output.find("WRONG: ") == std::string::npos)
+        fmt::print("{}", last_words(run_folder.path()));
     return 1;
 }
 

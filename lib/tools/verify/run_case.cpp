@@ -86,14 +86,14 @@ std::int64_t first_difference(const std::vector<std::byte>& a, const std::vector
     return at == end ? -1 : (at - a.begin()) / size;
 }
 
-Buffer bytes_of(std::vector<std::byte>& bytes)
-{
-    return buffer_of(std::span(bytes));
-}
-
 Buffer bytes_of(Observed& observed)
 {
     return {reinterpret_cast<std::byte*>(&observed), sizeof(Observed), DType::byte};
+}
+
+ConstBuffer bytes_of(const Observed& observed)
+{
+    return {reinterpret_cast<const std::byte*>(&observed), sizeof(Observed), DType::byte};
 }
 
 }  // namespace
@@ -168,7 +168,7 @@ std::vector<RankResult> Runner::gather(const Case& one, const RankResult& own)
     if (judges_.rank() != 0) {
         if (rank < 0) return results;
         judges_.send(bytes_of(own.observed), 0);
-        judges_.send(bytes_of(own.values), 0);
+        judges_.send(buffer_of(std::span(own.values)), 0);
         return results;
     }
     const std::size_t bytes = static_cast<std::size_t>(one.length) * size_of(one.dtype);
@@ -181,7 +181,7 @@ std::vector<RankResult> Runner::gather(const Case& one, const RankResult& own)
         }
         result.values.resize(bytes);
         judges_.recv(bytes_of(result.observed), world_rank);
-        judges_.recv(bytes_of(result.values), world_rank);
+        judges_.recv(buffer_of(std::span(result.values)), world_rank);
     }
     return results;
 }
