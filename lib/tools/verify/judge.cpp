@@ -20,7 +20,7 @@ ConstBuffer buffer_of_result(const Case& one, const RankResult& result)
 std::vector<double> numbers_of(const Case& one, const RankResult& result)
 {
     std::vector<double> numbers(static_cast<std::size_t>(one.length));
-    convert(buffer_of_result(one, result), buffer_of(std::span(numbers)));
+    if (!numbers.empty()) convert(buffer_of_result(one, result), buffer_of(std::span(numbers)));
     return numbers;
 }
 

@@ -47,7 +47,7 @@ class GuardedBuffer {
     Buffer values() const { return values_; }
     void fill(const std::vector<double>& numbers) const
     {
-        convert(buffer_of(std::span<const double>(numbers)), values_);
+        if (!numbers.empty()) convert(buffer_of(std::span(numbers)), values_);
     }
     std::vector<std::byte> copy() const { return {values_.data, values_.data + values_.bytes()}; }
     std::int64_t written_before() const
