@@ -198,7 +198,7 @@ lesson-%: ## run lesson NN's demo
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(filter $(BUILD)/lessons/$*_%,$(demos))
 	@lessons/$(call lesson_of,$*)/demo.sh $(BUILD)
 
-trace_objects := $(call object,$(wildcard lib/tools/trace/*.cpp) lib/tools/train/file.cpp)
+trace_objects := $(call object,$(wildcard lib/tools/trace/*.cpp) $(addprefix lib/tools/train/,file.cpp trainer.cpp traced.cpp))
 $(demos): $(BUILD)/lessons/%: $(BUILD)/obj/lessons/%.o $(stack_objects) $(trace_objects) $(machine_objects) $(BUILD)/mine
 	@mkdir -p $(@D)
 	@echo "  link    $@"
