@@ -6,13 +6,23 @@ using ranks_test::start;
 
 namespace {
 
-/// The scenarios of ranks/comm.cpp hold on that many ranks.
-void require_holds(int ranks, const Command& scenarios)
+/// The scenarios of ranks/`program`.cpp hold on that many ranks.
+void require_holds(int ranks, const Command& scenarios, const std::string& program = "comm")
 {
-    const ProcessResult result = start(ranks, "comm", scenarios);
+    const ProcessResult result = start(ranks, program, scenarios);
     INFO(ranks << " ranks: " << result.output);
     REQUIRE_FALSE(result.timed_out);
     REQUIRE(result.exit_code == 0);
+}
+
+/// The scenario of ranks/pieces.cpp ends the job with an error that says so.
+void require_refuses(const std::string& scenario, const std::string& message)
+{
+    const ProcessResult result = start(2, "pieces", {scenario});
+    INFO(scenario << " printed: " << result.output);
+    REQUIRE_FALSE(result.timed_out);
+    REQUIRE(result.exit_code != 0);
+    REQUIRE(result.output.find(message) != std::string::npos);
 }
 
 }  // namespace
@@ -47,4 +57,29 @@ TEST_CASE("Comm: virtual time is the same on every run", "[comm]")
     INFO(first);
     REQUIRE(std::count(first.begin(), first.end(), '\n') == 4);
     REQUIRE(first == start(4, "comm", {"clocks"}).output);
+}
+
+TEST_CASE("Comm: a message in pieces arrives whole, whatever its length", "[comm]")
+{
+    for (const int ranks : {1, 2, 3, 8}) require_holds(ranks, {"lengths", "tags", "bad_arguments"}, "pieces");
+    for (const int ranks : {1, 2, 3}) require_holds(ranks, {"checked"}, "pieces");
+}
+
+TEST_CASE("Comm: a message in pieces costs what it costs as a whole", "[comm]")
+{
+    for (const int ranks : {1, 2, 5}) require_holds(ranks, {"costs"}, "pieces");
+}
+
+TEST_CASE("Comm: pieces that are not what was asked for end the job, naming both", "[comm]")
+{
+    require_refuses("other_dtype",
+                    "rank 1 expected 16 fp16 elements from rank 0 (tag 5) but was sent 16 bf16");
+    require_refuses("other_length",
+                    "rank 1 expected 100 fp32 elements from rank 0 (tag 5) but was sent 200000 fp32");
+    require_refuses(
+        "sent_in_pieces",
+        "rank 1 expected 200000 elements as a whole from rank 0 (tag 5) but they were sent in pieces");
+    require_refuses(
+        "asked_in_pieces",
+        "rank 1 expected 200000 elements in pieces from rank 0 (tag 5) but they were sent as a whole");
 }

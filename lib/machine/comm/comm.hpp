@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <source_location>
 #include <span>
@@ -95,6 +96,21 @@ class Comm {
     /// Sends and receives at once, so that a ring of ranks that all call it does not deadlock.
     /// The two buffers must not overlap.
     void sendrecv(ConstBuffer out, int to, Buffer in, int from, int tag = 0);
+
+    /// What takes a piece of an arriving message: elements [offset, offset + piece.count) of it. The piece is
+    /// only there during the call.
+    using TakePiece = std::function<void(std::int64_t offset, ConstBuffer piece)>;
+    /// As sendrecv, with the message from `from` (`count` elements of the dtype of `out`) given to `take`
+    /// piece by piece, in order, while the next pieces arrive and those of `out` leave: no memory for all of
+    /// it is needed, and it is used while it is in the cache. For traffic and virtual time it is one message
+    /// each way, which has arrived before the first piece is taken. `take` must not write to `out`. Needs
+    /// memory of the category communication for at most the message and at most pieces_bytes. The other side
+    /// of both messages must call exchange_pieces too.
+    void exchange_pieces(ConstBuffer out, int to, std::int64_t count, int from, const TakePiece& take,
+                         int tag = 0);
+    static constexpr std::int64_t piece_bytes = 64 * 1024;
+    static constexpr int pieces_ahead = 4;  // that are on their way at once
+    static constexpr std::int64_t pieces_bytes = pieces_ahead * piece_bytes;
 
     /// Start a message and return; the buffer must not be touched (isend: written) until the request is
     /// waited for.

@@ -6,6 +6,7 @@
 
 #include "lib/machine/comm/environment.hpp"
 #include "lib/machine/comm/session.hpp"
+#include "lib/tools/bench/collectives.hpp"
 #include "lib/tools/bench/messages.hpp"
 #include "lib/tools/bench/scaling.hpp"
 #include "lib/tools/bench/step.hpp"
@@ -24,6 +25,15 @@ void run_on_ranks(int ranks, const CommandLine& command_line, const std::functio
                                                       })
                                            : start_on_ranks(ranks, command_line);
     if (code != 0) throw CLI::RuntimeError(code);
+}
+
+void run_collectives(const CommandLine& command_line, int rounds)
+{
+    for (const int ranks : bench_collectives_ranks) {
+        run_on_ranks(ranks, command_line,
+                     [rounds](MpiSession& session) { bench_collectives(session, rounds); });
+        if (started_by_launcher()) return;
+    }
 }
 
 }  // namespace
@@ -54,6 +64,9 @@ void add_bench_commands(CLI::App& app, const CommandLine& command_line)
         else
             bench_scaling(*rounds);
     });
+    CLI::App* collectives = bench->add_subcommand("collectives", "all-reduce beside MPI's");
+    collectives->add_option("--rounds", *rounds, "repetitions of each side")->capture_default_str();
+    collectives->callback([rounds, command_line] { run_collectives(command_line, *rounds); });
 }
 
 }  // namespace shardlings

@@ -1,0 +1,68 @@
+// What Comm and Request are inside. For this folder only: it knows MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include "lib/machine/comm/comm.hpp"
+
+namespace shardlings {
+
+/// Error naming the MPI function and its reason unless `code` is success.
+void check_mpi(int code, const char* call);
+
+MPI_Datatype mpi_type(DType dtype);
+
+/// What travels beside every message: its arrival in virtual time and what it is.
+struct Stamp {
+    double arrival;
+    std::int64_t count;
+    std::int32_t dtype;
+    std::int32_t in_pieces;  // 1 for exchange_pieces
+};
+
+struct Comm::State {
+    MPI_Comm payload = MPI_COMM_NULL;
+    MPI_Comm stamps = MPI_COMM_NULL;  // a second communicator, so that stamps never match payloads
+    Device* device = nullptr;
+    int rank = 0;
+    std::vector<int> world_ranks;
+    Traffic traffic;
+
+    State(MPI_Comm parent, Device& owner, std::vector<int> ranks);
+    ~State();
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    void check_message(const char* call, std::int64_t count, int peer, int tag) const;
+    /// Books the message on the sender's link and returns its stamp.
+    Stamp depart(ConstBuffer values, int to);
+
+    /// All of a message but its payload: the sender's stamp on its way, the receiver waiting for it.
+    void announce(Request::State& request, ConstBuffer values, int to, int tag, bool in_pieces = false);
+    void expect(Request::State& request, Buffer values, int from, int tag, bool in_pieces = false);
+    /// Starts sending `values`, already announced.
+    void start_payload(ConstBuffer values, int to, int tag, MPI_Request& request) const;
+};
+
+struct Request::State {
+    MPI_Request payload = MPI_REQUEST_NULL;
+    MPI_Request stamp_request = MPI_REQUEST_NULL;
+    Stamp stamp{};
+    Device* device = nullptr;
+    bool receives = false;
+    bool in_pieces = false;
+    Buffer expected;
+    int peer_world = -1;
+    int tag = 0;
+    std::source_location where;
+
+    /// Error unless what was sent, and the `arrived` elements of it that came, is what was asked for.
+    void check_received(std::int64_t arrived) const;
+    void wait_for_stamp();
+    /// Moves the clock to the message's arrival and records the waiting.
+    void idle_until_arrival();
+    /// Waits for payload and stamp.
+    void finish();
+};
+
+}  // namespace shardlings
