@@ -67,7 +67,7 @@ TEST_CASE("Comm: a message in pieces arrives whole, whatever its length", "[comm
 
 TEST_CASE("Comm: a message in pieces costs what it costs as a whole", "[comm]")
 {
-    for (const int ranks : {1, 2, 5}) require_holds(ranks, {"costs"}, "pieces");
+    for (const int ranks : {1, 2, 5}) require_holds(ranks, {"costs", "arrival"}, "pieces");
 }
 
 TEST_CASE("Comm: pieces that are not what was asked for end the job, naming both", "[comm]")
