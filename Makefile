@@ -301,6 +301,7 @@ grade: ## score a submission: make grade DIR=path
 bench: ## measure collectives, the training step and overheads
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings
 	@$(BUILD)/shardlings bench messages
+	@$(BUILD)/shardlings bench collectives
 	@$(BUILD)/shardlings bench step
 
 sources = $(shell git ls-files '*.cpp' '*.hpp')
