@@ -86,6 +86,7 @@ class Embedding : public Module {
     }
 
     std::vector<Parameter*> parameters() override { return {&wte_, &wpe_}; }
+    bool backward_reads_values() const override { return false; }
 
     Tensor forward(const MicroBatch& batch, Tensor, Saved&) override
     {

@@ -20,8 +20,11 @@ class ShardedValues : public ParameterValues {
           options_(options),
           how_(fetch),
           used_(buckets_of_modules(modules, buckets)),
+          used_backward_(used_),
           fetched_(buckets.size())
     {
+        for (std::size_t i = 0; i < modules.size(); ++i)
+            if (!modules[i]->backward_reads_values()) used_backward_[i].clear();
         for (const Bucket& bucket : buckets) {
             const Chunk own = own_chunk(bucket);
             shards_.emplace_back(device(), Shape{own.count}, options.dtype, Category::parameters);
@@ -33,18 +36,20 @@ class ShardedValues : public ParameterValues {
         }
     }
 
-    void before_forward(std::size_t module) override { enter(needs(module), needs(module + 1)); }
+    void before_forward(std::size_t module) override
+    {
+        enter(needs(used_, module), needs(used_, module + 1));
+    }
     void after_forward(std::size_t module) override
     {
         const bool last = module + 1 == used_.size();  // its backward follows
-        keep_only(needs(last ? module : module + 1));
+        keep_only(last ? needs(used_backward_, module) : needs(used_, module + 1));
     }
     void before_backward(std::size_t module) override
     {
-        // The first module's backward reads no values: it only adds to gradients.
-        enter(module == 0 ? none_ : needs(module), module <= 1 ? none_ : needs(module - 1));
+        enter(needs(used_backward_, module), needs(used_backward_, module - 1));
     }
-    void after_backward(std::size_t module) override { keep_only(module <= 1 ? none_ : needs(module - 1)); }
+    void after_backward(std::size_t module) override { keep_only(needs(used_backward_, module - 1)); }
 
     Held held(std::size_t bucket) override
     {
@@ -65,9 +70,10 @@ class ShardedValues : public ParameterValues {
     {
         return bucket.shard(group_.data.size(), group_.data.rank());
     }
-    const BucketList& needs(std::size_t module) const
+    /// Nothing for a module that there is none: behind the last, or before the first.
+    const BucketList& needs(const std::vector<BucketList>& used, std::size_t module) const
     {
-        return module < used_.size() ? used_[module] : none_;
+        return module < used.size() ? used[module] : none_;
     }
 
     /// Makes `now` be there, and starts to fetch `next`.
@@ -128,9 +134,10 @@ class ShardedValues : public ParameterValues {
     const std::vector<Bucket>& buckets_;
     ReplicaOptions options_;
     Fetch how_;
-    std::vector<BucketList> used_;  // the buckets whose values each module reads
-    std::vector<Tensor> shards_;    // of each bucket
-    std::vector<Fetched> fetched_;  // of each bucket; empty while it is not there
+    std::vector<BucketList> used_;           // the buckets whose values each module reads forward
+    std::vector<BucketList> used_backward_;  // and backward
+    std::vector<Tensor> shards_;             // of each bucket
+    std::vector<Fetched> fetched_;           // of each bucket; empty while it is not there
     BucketList none_;
 };
 

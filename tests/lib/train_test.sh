@@ -74,7 +74,18 @@ refused "--zero3-fetch is 'gather'" train --dp 2 --zero 3 --zero3-fetch gather
 refused "--zero-accumulate is 'half'" train --dp 2 --zero 2 --zero-accumulate half
 refused '--zero is 4: expected 0, 1, 2 or 3' train --dp 2 --zero 4
 refused 'started on 3 ranks, but pp 1 x dp 2 x tp 1 is 2' launch --ranks 3 -- "$program" train --dp 2
-refused '--pp 2 is not available yet' train --pp 2
+refused '--pp is 0: expected 1 to' train --pp 0
+refused '2 layers cannot be cut into 3 pipeline chunks' train "${small[@]}" --pp 3
+refused '2 layers cannot be cut into 4 pipeline chunks' train "${small[@]}" --pp 2 --schedule interleaved \
+    --virtual-stages 2 --microbatches 2
+refused 'needs --schedule interleaved' train --pp 2 --virtual-stages 2 --schedule 1f1b
+refused 'needs --schedule interleaved and --pp 2' train --schedule interleaved --virtual-stages 2
+refused 'a multiple of 2 micro-batches' train --pp 2 --virtual-stages 2 --schedule interleaved --microbatches 1
+refused "--schedule is 'zigzag': expected naive, gpipe, 1f1b or interleaved" train --pp 2 --schedule zigzag
+refused '--stages names 3 chunks: expected .* 2' train --pp 2 --stages 1,1,2
+refused '--stages has 3 layers in all, the model has 4' train --layers 4 --pp 2 --stages 1,2
+refused '--stages is 0: expected 1 to' train --layers 4 --pp 2 --stages 0,4
+refused '--batch 8 cannot be cut for --dp 2 ranks of --microbatches 8' train --pp 2 --dp 2 --microbatches 8
 refused '--tp 2 is not available yet' train --tp 2
 refused "'12 parsecs' is not a number of bytes" train --memory-budget '12 parsecs'
 refused "'4by8' is not a topology" train --topology 4by8
@@ -125,6 +136,26 @@ for stage in 1 2 3; do
     same_file "$folder/dp/on1/step-00000006/optimizer.safetensors" \
         "$folder/dp/on$stage/step-00000006/optimizer.safetensors"
 done
+
+# --- pipelines: every schedule bitwise the single process, with data parallelism and ZeRO bitwise without the pipeline
+deep=(--layers 4 --hidden 16 --heads 2 --seq 16 --batch 8 --microbatches 4 --clip 0.5 --steps 3 --log-every 100)
+pipelined() {  # NAME BASELINE ARGUMENT…
+    local name=$1 baseline=$2
+    shift 2
+    accepted train "${deep[@]}" --save "$folder/pp/$name" "$@"
+    for file in model.safetensors optimizer.safetensors; do
+        same_file "$folder/pp/$baseline/step-00000003/$file" "$folder/pp/$name/step-00000003/$file"
+    done
+}
+accepted train "${deep[@]}" --save "$folder/pp/single"
+pipelined naive single --pp 2 --schedule naive
+pipelined gpipe single --pp 4 --schedule gpipe --recompute full
+pipelined 1f1b single --pp 3 --schedule 1f1b --stages 1,2,1
+pipelined interleaved single --pp 2 --schedule interleaved --virtual-stages 2
+accepted train "${deep[@]}" --save "$folder/pp/dp2" --dp 2
+pipelined grid0 dp2 --pp 2 --dp 2 --schedule 1f1b
+pipelined grid3 dp2 --pp 2 --dp 2 --zero 3 --schedule interleaved --virtual-stages 2 --recompute full
+accepted train --layers 4 --hidden 16 --heads 2 --seq 16 --batch 8 --steps 5 --pp 2 --dp 2 --zero 2 --load "$folder/pp/gpipe"
 accepted generate --load "$folder/fp32/whole" --prompt 'Hello' --tokens 40
 one=$("$program" generate --load "$folder/bf16/whole" --tokens 40 --seed 7 | tr -d '\0')
 two=$("$program" generate --load "$folder/bf16/whole" --tokens 40 --seed 7 | tr -d '\0')

@@ -16,15 +16,20 @@ void Layout::validate() const
     };
     const auto single = [&](std::string_view name, int value) {
         degree(name, value);
-        check(value == 1, "--{} {} is not available yet: this version is data-parallel only, use --{} 1",
-              name, value, name);
+        check(value == 1, "--{} {} is not available yet: use --{} 1", name, value, name);
     };
-    single("pp", pp);
+    degree("pp", pp);
     degree("dp", dp);
     single("tp", tp);
     check(zero >= 0 && zero <= 3, "--zero is {}: expected 0, 1, 2 or 3", zero);
     check(std::find(schedules.begin(), schedules.end(), schedule) != schedules.end(),
           "--schedule is '{}': expected naive, gpipe, 1f1b or interleaved", schedule);
+    degree("virtual-stages", virtual_stages);
+    check(virtual_stages == 1 || (schedule == "interleaved" && pp > 1),
+          "--virtual-stages {} needs --schedule interleaved and --pp 2 or more", virtual_stages);
+    check(blocks.empty() || std::ssize(blocks) == pp * virtual_stages,
+          "--stages names {} chunks: expected --pp times --virtual-stages, {}", blocks.size(),
+          pp * virtual_stages);
     check(!sequence_parallel, "--sequence-parallel needs tensor parallelism, which is not available yet");
 }
 

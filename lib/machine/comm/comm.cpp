@@ -38,6 +38,12 @@ void Request::wait()
     state->finish();
 }
 
+double Request::arrival() const
+{
+    check(state_ != nullptr && !state_->receives, "arrival() is of a message that is being sent");
+    return state_->stamp.arrival;
+}
+
 Comm::Comm(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Comm::Comm(Comm&&) noexcept = default;
 Comm& Comm::operator=(Comm&&) noexcept = default;

@@ -61,6 +61,8 @@ class Request {
     /// device idles until then. Does nothing on a request that holds no message.
     void wait();
     bool pending() const { return state_ != nullptr; }
+    /// When the link will have carried a message that is being sent, in virtual time. Of a pending isend only.
+    double arrival() const;
 
   private:
     friend class Comm;

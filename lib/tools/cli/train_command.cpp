@@ -79,6 +79,14 @@ void add_layout_flags(CLI::App& command, TrainFlags& flags)
         ->capture_default_str();
     command.add_option("--schedule", layout.schedule, "of the pipeline: naive, gpipe, 1f1b or interleaved")
         ->capture_default_str();
+    command
+        .add_option("--virtual-stages", layout.virtual_stages,
+                    "chunks of the model on each stage, interleaved")
+        ->capture_default_str();
+    command
+        .add_option("--stages", layout.blocks,
+                    "layers of each stage, as in 3,3,2 (default: balanced by their cost)")
+        ->delimiter(',');
     command.add_flag("--sequence-parallel", layout.sequence_parallel, "split layer norms over the sequence");
     command.add_option("--memory-budget", flags.budget, "of each device, as in 64MiB (default: no limit)");
     command.add_option("--topology", flags.topology, "NODESxDEVICES of the cluster, as in 4x8");

@@ -2,7 +2,9 @@
 
 #include <string_view>
 
+#include "lessons/06_pipeline/stages.hpp"
 #include "lib/machine/base/error.hpp"
+#include "lib/tools/schedule/named.hpp"
 
 namespace shardlings {
 
@@ -22,6 +24,20 @@ void TrainOptions::validate() const
     check(batch % (layout.dp * micro_batches) == 0,
           "--batch {} cannot be cut for --dp {} ranks of --microbatches {}: choose a batch divisible by {}",
           batch, layout.dp, micro_batches, layout.dp * micro_batches);
+    const std::vector<std::int64_t> blocks =
+        layout.blocks.empty() ? pipeline::balance_blocks(shape, layout.pp * layout.virtual_stages)
+                              : layout.blocks;
+    std::int64_t sum = 0;
+    for (const std::int64_t count : blocks) {
+        between("stages", count, std::int64_t{1}, shape.layers);
+        sum += count;
+    }
+    check(sum == shape.layers, "--stages has {} layers in all, the model has {}", sum, shape.layers);
+    make_schedule(layout.schedule, layout.pp, static_cast<int>(micro_batches), layout.virtual_stages);
+    constexpr std::int64_t most_tags = 32767;
+    check(2 * micro_batches * layout.pp * layout.virtual_stages <= most_tags,
+          "--microbatches {} through {} chunks are too many for one step: at most {} in all", micro_batches,
+          layout.pp * layout.virtual_stages, most_tags / 2);
     between("bucket-bytes", bucket_bytes, std::int64_t{1}, std::int64_t{1} << 60);
     between("gradient-buckets", zero.gradient_buckets, 1, 1024);
     between("steps", steps, std::int64_t{1}, many);

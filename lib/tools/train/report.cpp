@@ -44,12 +44,12 @@ json config_of(const TrainOptions& o)
             {"gradient_buckets", o.zero.gradient_buckets},
             {"zero_accumulate", o.zero.accumulate_in_shards ? "shards" : "full"},
             {"schedule", o.layout.schedule},
+            {"virtual_stages", o.layout.virtual_stages},
             {"data", o.data}};
 }
 
-json sent_by(const Comm& comm)
+json sent_by(const Traffic& traffic)
 {
-    const Traffic& traffic = comm.traffic();
     return {{"messages", traffic.total.messages},
             {"bytes", traffic.total.bytes},
             {"inter_node_bytes", traffic.inter_node.bytes}};
@@ -57,13 +57,14 @@ json sent_by(const Comm& comm)
 
 }  // namespace
 
-RankFigures figures_of(const Device& device, const data_parallel::Group& group)
+RankFigures figures_of(const Device& device, const Layout& layout, const Trainer& trainer)
 {
+    const Coordinates at = coordinates_of(device.rank(), layout);
     const MemoryUse& memory = device.memory();
     json budget;  // null: no limit
     if (device.budget() != std::numeric_limits<std::uint64_t>::max()) budget = device.budget();
     return {{"rank", device.rank()},
-            {"coordinates", {{"pp", 0}, {"dp", group.data.rank()}, {"tp", 0}}},
+            {"coordinates", {{"pp", at.pp}, {"dp", at.dp}, {"tp", 0}}},
             {"memory",
              {{"parameters", memory.current_of(Category::parameters)},
               {"gradients", memory.current_of(Category::gradients)},
@@ -75,8 +76,9 @@ RankFigures figures_of(const Device& device, const data_parallel::Group& group)
               {"workspace_peak", memory.peak_of(Category::workspace)},
               {"peak", memory.peak},
               {"budget", budget}}},
-            {"sent", sent_by(group.data)},
-            {"sent_control", sent_by(group.control)},
+            {"sent", sent_by(device.traffic())},
+            {"sent_data_parallel", sent_by(trainer.group().data.traffic())},
+            {"sent_pipeline", sent_by(trainer.pipeline().traffic())},
             {"flops", device.flops()}};
 }
 

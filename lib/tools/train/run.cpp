@@ -126,7 +126,9 @@ void say_validation(const ValidationFigures& figures)
 
 void save(Comm& world, const TrainOptions& options, Trainer& trainer, std::int64_t step)
 {
-    const auto whole = collect_whole(world, trainer.replica(), options.shape, options.dtype);
+    const auto whole =
+        collect_whole(world, trainer.replica(), options.layout.zero > 0 || trainer.group().data.rank() == 0,
+                      options.shape, options.dtype);
     if (whole == nullptr) return;
     TrainingState state;
     state.step = step;
@@ -197,7 +199,8 @@ void run_training(TrainOptions options, MpiSession& session)
     Device device(device_options(options, session.rank()));
     check(session.size() == options.layout.world_size(),
           "started on {} ranks, but pp {} x dp {} x tp {} is {}: start as many ranks as the layout has",
-          session.size(), options.layout.pp, options.layout.dp, options.layout.tp, options.layout.world_size());
+          session.size(), options.layout.pp, options.layout.dp, options.layout.tp,
+          options.layout.world_size());
     Comm world = Comm::world(device);
     Trainer trainer(world, options);
     const bool says = world.rank() == 0;
@@ -208,7 +211,7 @@ void run_training(TrainOptions options, MpiSession& session)
     const std::int64_t first_step = resume(options, trainer, says) + 1;
 
     const std::vector<StepFigures> history = train_steps(world, options, text, trainer, first_step);
-    const RankFigures figures = figures_of(device, trainer.group());
+    const RankFigures figures = figures_of(device, options.layout, trainer);
     const std::vector<RankTrace> traces =
         options.trace.empty() ? std::vector<RankTrace>() : collect_traces(world);
     const ValidationFigures validation{validate(trainer, text, options), measure_statistics(text)};

@@ -14,6 +14,7 @@ class Traced : public Module {
     }
 
     std::vector<Parameter*> parameters() override { return inner_->parameters(); }
+    bool backward_reads_values() const override { return inner_->backward_reads_values(); }
 
     Tensor forward(const MicroBatch& batch, Tensor x, Saved& saved) override
     {

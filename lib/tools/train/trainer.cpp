@@ -8,44 +8,93 @@
 #include "lessons/03_collectives/recursive_doubling.hpp"
 #include "lessons/04_data_parallel/batch_shard.hpp"
 #include "lessons/04_data_parallel/hooks.hpp"
+#include "lessons/06_pipeline/engine.hpp"
+#include "lessons/06_pipeline/optimizer.hpp"
+#include "lessons/06_pipeline/stages.hpp"
+#include "lib/tools/schedule/named.hpp"
 #include "lib/tools/train/traced.hpp"
 
 namespace shardlings {
 
 namespace {
 
-Modules make_modules(Device& device, const TrainOptions& options)
+/// "embedding", "h.3", "head": by the first of a module's parameters.
+std::string name_of(Module& module)
 {
-    Modules modules = transformer::make_gpt(options.shape);
-    for (std::size_t i = 0; i < modules.size(); ++i) {
-        const bool block = i > 0 && i + 1 < modules.size();
-        if (block && options.recompute) modules[i] = training::make_recomputed(std::move(modules[i]));
-        const std::string name = block ? fmt::format("h.{}", i - 1) : i == 0 ? "embedding" : "head";
-        if (device.recording()) modules[i] = make_traced(device, std::move(modules[i]), name);
-    }
-    return modules;
+    const std::string& name = module.parameters().front()->name;
+    if (name.starts_with("h.")) return name.substr(0, name.find('.', 2));
+    return name.starts_with("ln_f") ? "head" : "embedding";
 }
 
-data_parallel::Replica make_replica(data_parallel::Group& group, Modules& modules,
+pipeline::Schedule schedule_of(const TrainOptions& options)
+{
+    const Layout& layout = options.layout;
+    return make_schedule(layout.schedule, layout.pp, static_cast<int>(options.micro_batches),
+                         layout.virtual_stages);
+}
+
+/// The modules of this rank, recomputed on one stage block by block (with several, the engine recomputes),
+/// and traced.
+pipeline::Stage make_stage(Device& device, const TrainOptions& options, int rank)
+{
+    const Layout& layout = options.layout;
+    const std::vector<std::int64_t> blocks =
+        layout.blocks.empty() ? pipeline::balance_blocks(options.shape, layout.pp * layout.virtual_stages)
+                              : layout.blocks;
+    pipeline::Stage stage =
+        pipeline::make_stage(options.shape, blocks, layout.pp, coordinates_of(rank, layout).pp);
+    for (std::unique_ptr<Module>& module : stage.modules) {
+        const std::string name = name_of(*module);
+        if (layout.pp == 1 && options.recompute && name.starts_with("h."))
+            module = training::make_recomputed(std::move(module));
+        if (device.recording()) module = make_traced(device, std::move(module), name);
+    }
+    return stage;
+}
+
+std::vector<std::string> parameter_names(const ModelShape& shape)
+{
+    std::vector<std::string> names;
+    const Modules whole = transformer::make_gpt(shape);
+    for (const Parameter* parameter : parameters_of(whole)) names.push_back(parameter->name);
+    return names;
+}
+
+data_parallel::Replica make_replica(Comm& everyone, data_parallel::Group& group, pipeline::Stage& stage,
                                     const TrainOptions& options)
 {
     const data_parallel::ReplicaOptions replica_options{options.dtype, options.seed, options.bucket_bytes,
                                                         options.overlap};
     data_parallel::Replica replica =
-        zero::make_zero_replica(options.layout.zero, group, modules, replica_options, options.zero);
-    for (std::size_t i = 0; i < modules.size(); ++i)
-        modules[i] =
-            data_parallel::make_hooked(std::move(modules[i]), i, *replica.values, *replica.gradients);
+        zero::make_zero_replica(options.layout.zero, group, stage.modules, replica_options, options.zero);
+    if (options.layout.pp > 1) {
+        const bool second_copy = stage.tied_embedding != nullptr && stage.tied_peer == 0;
+        replica.optimizer = pipeline::make_pipeline_optimizer(
+            everyone, group, parameter_names(options.shape), second_copy ? stage.tied_embedding : nullptr,
+            *replica.buckets, *replica.values, *replica.gradients, std::move(replica.optimizer));
+    }
+    for (std::size_t i = 0; i < stage.modules.size(); ++i)
+        stage.modules[i] =
+            data_parallel::make_hooked(std::move(stage.modules[i]), i, *replica.values, *replica.gradients);
     return replica;
 }
 
 }  // namespace
 
+Coordinates coordinates_of(int rank, const Layout& layout)
+{
+    return {rank / layout.dp, rank % layout.dp};
+}
+
 Trainer::Trainer(const Comm& world, const TrainOptions& options)
     : options_(options),
-      group_(data_parallel::make_group(world)),
-      modules_(make_modules(world.device(), options)),
-      replica_(make_replica(group_, modules_, options))
+      everyone_(world.split(0, world.rank())),
+      pipeline_(world.split(coordinates_of(world.rank(), options.layout).dp, world.rank())),
+      group_(data_parallel::make_group(
+          world.split(coordinates_of(world.rank(), options.layout).pp, world.rank()))),
+      schedule_(schedule_of(options)),
+      stage_(make_stage(world.device(), options, world.rank())),
+      replica_(make_replica(everyone_, group_, stage_, options))
 {
 }
 
@@ -55,10 +104,32 @@ std::vector<MicroBatch> Trainer::own_part(const MicroBatch& global_batch) const
                                       options_.micro_batches);
 }
 
-double Trainer::sum_over_group(double value)
+double Trainer::sum_over_everyone(double value)
 {
-    collectives::recursive_doubling_all_reduce(group_.control, buffer_of(std::span(&value, 1)));
+    collectives::recursive_doubling_all_reduce(everyone_, buffer_of(std::span(&value, 1)));
     return value;
+}
+
+/// Forward and backward of the global batch, until this rank's gradients are summed. Returns the batch's
+/// loss.
+double Trainer::accumulate(const MicroBatch& global_batch, double loss_scale)
+{
+    const std::vector<MicroBatch> micro_batches = own_part(global_batch);
+    replica_.gradients->begin_step(options_.micro_batches);
+    double loss = 0.0;
+    if (options_.layout.pp == 1) {
+        loss = training::accumulate_gradients(stage_.modules, micro_batches, loss_scale);
+    } else {
+        loss = pipeline::run_program(pipeline_, stage_, schedule_, options_.shape, options_.dtype,
+                                     micro_batches, loss_scale, options_.recompute);
+        pipeline::add_tied_gradients(pipeline_, stage_);
+        if (stage_.tied_embedding != nullptr) {
+            Saved nothing;
+            stage_.modules.front()->backward(micro_batches.back(), {}, nothing);
+        }
+    }
+    replica_.gradients->finish();
+    return sum_over_everyone(loss);
 }
 
 StepReport Trainer::step(const MicroBatch& global_batch, std::int64_t step)
@@ -66,12 +137,8 @@ StepReport Trainer::step(const MicroBatch& global_batch, std::int64_t step)
     const Clock& clock = group_.data.device().clock();
     const double idle_before = clock.idle();
     const bool scaled = options_.dtype == DType::fp16;
-    replica_.gradients->begin_step(options_.micro_batches);
     StepReport report;
-    report.loss =
-        training::accumulate_gradients(modules_, own_part(global_batch), scaled ? loss_scale_.scale : 1.0);
-    replica_.gradients->finish();
-    report.loss = sum_over_group(report.loss);
+    report.loss = accumulate(global_batch, scaled ? loss_scale_.scale : 1.0);
 
     const training::LearningRateSchedule schedule{options_.adamw.learning_rate,
                                                   options_.adamw.learning_rate * options_.final_learning_rate,
@@ -88,9 +155,13 @@ StepReport Trainer::step(const MicroBatch& global_batch, std::int64_t step)
 
 double Trainer::evaluate(const MicroBatch& global_batch)
 {
-    const double loss = training::evaluate_loss(modules_, own_part(global_batch));
+    const std::vector<MicroBatch> micro_batches = own_part(global_batch);
+    const double loss = options_.layout.pp == 1
+                            ? training::evaluate_loss(stage_.modules, micro_batches)
+                            : pipeline::run_forward(pipeline_, stage_, schedule_, options_.shape,
+                                                    options_.dtype, micro_batches);
     replica_.values->release();
-    return sum_over_group(loss);
+    return sum_over_everyone(loss);
 }
 
 }  // namespace shardlings

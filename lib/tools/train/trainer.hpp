@@ -2,6 +2,8 @@
 #pragma once
 
 #include "lessons/04_data_parallel/replica.hpp"
+#include "lessons/06_pipeline/schedule.hpp"
+#include "lessons/06_pipeline/stage.hpp"
 #include "lib/machine/nn/module.hpp"
 #include "lib/tools/train/options.hpp"
 
@@ -14,10 +16,17 @@ struct StepReport {
     double exposed_seconds = 0.0;  // virtual time in which this device waited for messages
 };
 
+/// Where a rank is in the grid: data-parallel ranks are next to each other, then the pipeline's stages.
+struct Coordinates {
+    int pp;
+    int dp;
+};
+Coordinates coordinates_of(int rank, const Layout& layout);
+
 class Trainer {
   public:
-    /// Builds the model of `options` on this rank of `world`, laid out as they say, and initialises it from
-    /// the seed. Every rank must call it; `options` must outlive it.
+    /// Builds this rank's part of the model of `options`, laid out as they say, and initialises it from the
+    /// seed. Every rank of `world` must call it; `options` must outlive it.
     Trainer(const Comm& world, const TrainOptions& options);
 
     /// One optimizer step, number `step` (1, 2, …), over a global batch, which is the same on every rank. So
@@ -29,15 +38,20 @@ class Trainer {
 
     data_parallel::Replica& replica() { return replica_; }
     const data_parallel::Group& group() const { return group_; }
+    const Comm& pipeline() const { return pipeline_; }
     training::LossScale& loss_scale() { return loss_scale_; }
 
   private:
     std::vector<MicroBatch> own_part(const MicroBatch& global_batch) const;
-    double sum_over_group(double value);
+    double accumulate(const MicroBatch& global_batch, double loss_scale);
+    double sum_over_everyone(double value);
 
     const TrainOptions& options_;
+    Comm everyone_;
+    Comm pipeline_;
     data_parallel::Group group_;
-    Modules modules_;
+    ::pipeline::Schedule schedule_;
+    ::pipeline::Stage stage_;
     data_parallel::Replica replica_;
     training::LossScale loss_scale_;
 };

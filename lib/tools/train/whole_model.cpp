@@ -1,7 +1,7 @@
 #include "lib/tools/train/whole_model.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <array>
 #include <utility>
 
 #include "lessons/01_transformer/model.hpp"
@@ -15,21 +15,34 @@ using data_parallel::Chunk;
 using data_parallel::Held;
 using data_parallel::Replica;
 
-/// Calls run(in the whole's flat buffers, in the part, count) for every run of elements of `part` of the
-/// bucket. The whole has the parameters in the same order, without padding between them.
-void for_each_run(const Bucket& bucket, const Chunk& part, const FlatLayout& whole,
-                  const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& run)
+/// A run of elements of one parameter, by its number in the model and its first element.
+struct Run {
+    std::int64_t parameter;
+    std::int64_t begin;
+    std::int64_t count;
+    std::int64_t in_part;  // first element in the part of the bucket that a rank updates
+};
+
+/// The runs that this rank updates of a bucket. `names`: the model's parameters, in order.
+std::vector<Run> runs_of(const Bucket& bucket, const Chunk& part, const std::vector<std::string>& names)
 {
+    std::vector<Run> runs;
     for (const FlatEntry& entry : bucket.entries) {
-        const auto same_name = [&](const FlatEntry& other) {
-            return other.parameter->name == entry.parameter->name;
-        };
-        const std::int64_t in_whole = std::ranges::find_if(whole.entries, same_name)->offset;
+        const auto number = std::ranges::find(names, entry.parameter->name) - names.begin();
         const std::int64_t begin = std::max(entry.offset, part.offset);
         const std::int64_t end =
             std::min(entry.offset + entry.parameter->elements(), part.offset + part.count);
-        if (begin < end) run(in_whole + begin - entry.offset, begin - part.offset, end - begin);
+        if (begin < end) runs.push_back({number, begin - entry.offset, end - begin, begin - part.offset});
     }
+    return runs;
+}
+
+std::vector<std::string> names_of(const ModelShape& shape)
+{
+    std::vector<std::string> names;
+    const Modules modules = transformer::make_gpt(shape);
+    for (const Parameter* parameter : parameters_of(modules)) names.push_back(parameter->name);
+    return names;
 }
 
 /// The tensors of a part that are saved, as in the whole: values, m, v, and master weights if there are any.
@@ -48,30 +61,27 @@ Tensor own_values(Replica& replica, std::size_t bucket)
     return held.tensor.view(part.offset - held.part.offset, {part.count});
 }
 
-/// What rank `from` updates of a bucket, received on rank 0.
-void receive_part(Comm& comm, int from, const Bucket& bucket, WholeModel& whole)
+void send_run(Comm& comm, const Run& run, const std::vector<Tensor*>& tensors)
 {
-    Chunk part{};
-    comm.recv(buffer_of(std::span(&part.offset, 1)), from);
-    comm.recv(buffer_of(std::span(&part.count, 1)), from);
-    for (Tensor* to : saved_tensors(whole.parameters().values(), whole.states())) {
-        std::vector<std::byte> bytes(static_cast<std::size_t>(part.count) * size_of(to->dtype()));
-        const Buffer received{bytes.data(), part.count, to->dtype()};
-        comm.recv(received, from);
-        for_each_run(bucket, part, whole.parameters().layout(), [&](auto in_whole, auto in_part, auto count) {
-            convert(received.part(in_part, count), to->buffer().part(in_whole, count));
-        });
-    }
+    const std::array<std::int64_t, 3> header{run.parameter, run.begin, run.count};
+    comm.send(buffer_of(std::span<const std::int64_t>(header)), 0);
+    for (const Tensor* tensor : tensors)
+        comm.send(std::as_const(*tensor).buffer().part(run.in_part, run.count), 0);
 }
 
-void send_part(Comm& comm, Replica& replica, std::size_t bucket)
+/// Receives runs from a rank until it sends an empty one.
+void receive_runs(Comm& comm, int from, WholeModel& whole)
 {
-    const Chunk part = replica.optimizer->part(bucket);
-    comm.send(buffer_of(std::span<const std::int64_t>(&part.offset, 1)), 0);
-    comm.send(buffer_of(std::span<const std::int64_t>(&part.count, 1)), 0);
-    Tensor values = own_values(replica, bucket);
-    for (const Tensor* tensor : saved_tensors(values, replica.optimizer->states(bucket)))
-        comm.send(std::as_const(*tensor).buffer(), 0);
+    const std::vector<FlatEntry>& entries = whole.parameters().layout().entries;
+    for (;;) {
+        std::array<std::int64_t, 3> header{};
+        comm.recv(buffer_of(std::span<std::int64_t>(header)), from);
+        const auto [parameter, begin, count] = header;
+        if (count == 0) return;
+        const std::int64_t place = entries[static_cast<std::size_t>(parameter)].offset + begin;
+        for (Tensor* to : saved_tensors(whole.parameters().values(), whole.states()))
+            comm.recv(to->buffer().part(place, count), from);
+    }
 }
 
 /// Copies between the whole and this rank's part of a bucket.
@@ -80,14 +90,14 @@ void copy_part(Replica& replica, std::size_t bucket, WholeModel& whole, bool to_
     Tensor values = own_values(replica, bucket);
     const std::vector<Tensor*> own = saved_tensors(values, replica.optimizer->states(bucket));
     const std::vector<Tensor*> all = saved_tensors(whole.parameters().values(), whole.states());
-    for_each_run((*replica.buckets)[bucket], replica.optimizer->part(bucket), whole.parameters().layout(),
-                 [&](auto in_whole, auto in_part, auto count) {
-                     for (std::size_t i = 0; i < own.size(); ++i) {
-                         const Buffer a = own[i]->buffer().part(in_part, count);
-                         const Buffer b = all[i]->buffer().part(in_whole, count);
-                         to_whole ? convert(a, b) : convert(b, a);
-                     }
-                 });
+    const std::vector<FlatEntry>& entries = whole.parameters().layout().entries;
+    for (const Run& run : runs_of((*replica.buckets)[bucket], replica.optimizer->part(bucket), whole.names()))
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            const std::int64_t place = entries[static_cast<std::size_t>(run.parameter)].offset + run.begin;
+            const Buffer a = own[i]->buffer().part(run.in_part, run.count);
+            const Buffer b = all[i]->buffer().part(place, run.count);
+            to_whole ? convert(a, b) : convert(b, a);
+        }
 }
 
 }  // namespace
@@ -96,26 +106,30 @@ WholeModel::WholeModel(const ModelShape& shape, DType dtype)
     : device_(DeviceOptions{}),
       modules_(transformer::make_gpt(shape)),
       parameters_(device_, make_flat_layout(parameters_of(modules_), 1), dtype),
-      states_(training::make_optimizer_states(parameters_.values()))
+      states_(training::make_optimizer_states(parameters_.values())),
+      names_(names_of(shape))
 {
 }
 
-std::unique_ptr<WholeModel> collect_whole(Comm& comm, Replica& replica, const ModelShape& shape, DType dtype)
+std::unique_ptr<WholeModel> collect_whole(Comm& comm, Replica& replica, bool sends, const ModelShape& shape,
+                                          DType dtype)
 {
-    std::unique_ptr<WholeModel> whole;
     if (comm.rank() == 0) {
-        whole = std::make_unique<WholeModel>(shape, dtype);
+        auto whole = std::make_unique<WholeModel>(shape, dtype);
         whole->states().step = replica.optimizer->states(0).step;
+        for (std::size_t b = 0; b < replica.buckets->size(); ++b) copy_part(replica, b, *whole, true);
+        for (int rank = 1; rank < comm.size(); ++rank) receive_runs(comm, rank, *whole);
+        return whole;
     }
-    for (std::size_t b = 0; b < replica.buckets->size(); ++b) {
-        const bool everywhere = replica.optimizer->part(b).count == (*replica.buckets)[b].padded;
-        if (comm.rank() == 0) copy_part(replica, b, *whole, true);
-        if (everywhere) continue;
-        if (comm.rank() > 0) send_part(comm, replica, b);
-        for (int rank = 1; comm.rank() == 0 && rank < comm.size(); ++rank)
-            receive_part(comm, rank, (*replica.buckets)[b], *whole);
+    const std::vector<std::string> names = names_of(shape);
+    for (std::size_t b = 0; sends && b < replica.buckets->size(); ++b) {
+        Tensor values = own_values(replica, b);
+        const std::vector<Tensor*> tensors = saved_tensors(values, replica.optimizer->states(b));
+        for (const Run& run : runs_of((*replica.buckets)[b], replica.optimizer->part(b), names))
+            send_run(comm, run, tensors);
     }
-    return whole;
+    send_run(comm, {}, {});
+    return nullptr;
 }
 
 void take_part(WholeModel& whole, Replica& replica)

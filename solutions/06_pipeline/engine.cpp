@@ -1,0 +1,264 @@
+#include "lessons/06_pipeline/engine.hpp"
+
+#include <deque>
+#include <map>
+#include <utility>
+
+using namespace pipeline;
+
+namespace {
+
+using Key = std::pair<int, int>;  // micro-batch, chunk
+
+/// Tensors that are on their way to a neighbour.
+class Outbox {
+  public:
+    explicit Outbox(Comm& comm) : comm_(comm) {}
+
+    /// Starts to send. The message leaves from a copy outside the device, so that the device's memory can be
+    /// given back when the link has carried it in virtual time, whenever that happens on this machine.
+    void send(Tensor tensor, int to, int tag)
+    {
+        const ConstBuffer from = std::as_const(tensor).buffer();
+        std::vector<std::byte> copy(from.data, from.data + from.bytes());
+        Request request = comm_.isend({copy.data(), from.count, from.dtype}, to, tag);
+        const double arrival = request.arrival();
+        sending_.push_back({std::move(tensor), std::move(copy), std::move(request), arrival});
+    }
+
+    /// Frees the device memory of what has been carried by now.
+    void free_carried()
+    {
+        for (Sending& sending : sending_)
+            if (sending.arrival <= comm_.device().clock().now()) sending.tensor = Tensor();
+    }
+
+    /// Returns when everything has been carried.
+    void finish()
+    {
+        for (Sending& sending : sending_) sending.request.wait();
+        sending_.clear();
+    }
+
+  private:
+    struct Sending {
+        Tensor tensor;
+        std::vector<std::byte> copy;
+        Request request;
+        double arrival;
+    };
+    Comm& comm_;
+    std::deque<Sending> sending_;
+};
+
+class Engine {
+  public:
+    Engine(Comm& comm, Stage& stage, const Schedule& schedule, const ModelShape& shape, DType dtype,
+           std::span<const MicroBatch> micro_batches, double loss_scale, bool recompute)
+        : comm_(comm),
+          stage_(stage),
+          schedule_(schedule),
+          shape_(shape),
+          dtype_(dtype),
+          micro_batches_(micro_batches),
+          loss_scale_(loss_scale),
+          recompute_(recompute),
+          outbox_(comm)
+    {
+    }
+
+    void run(const Instruction& instruction)
+    {
+        outbox_.free_carried();
+        const Key key{instruction.micro_batch, instruction.chunk};
+        switch (instruction.action) {
+            case Action::receive_activation:
+                inputs_[key] = receive(key, -1);
+                break;
+            case Action::forward:
+                forward(key, recompute_);
+                break;
+            case Action::send_activation:
+                send(take(outputs_, key, "no output"), key, 1);
+                break;
+            case Action::receive_gradient:
+                inputs_[key] = receive(key, 1);
+                break;
+            case Action::backward:
+                backward(key);
+                break;
+            case Action::send_gradient:
+                send(take(outputs_, key, "no gradient"), key, -1);
+                break;
+        }
+    }
+
+    /// A forward pass that keeps nothing for a backward pass.
+    void run_without_saving(int micro_batch)
+    {
+        for (int chunk = 0; chunk < schedule_.chunks; ++chunk) {
+            outbox_.free_carried();
+            const Key key{micro_batch, chunk};
+            Program program;
+            append_pass(schedule_, comm_.rank(), Action::forward, micro_batch, chunk, program);
+            for (const Instruction& instruction : program)
+                if (instruction.action == Action::forward)
+                    finish_forward(key, run_modules(key, input(key), nullptr));
+                else
+                    run(instruction);
+        }
+    }
+
+    double finish()
+    {
+        outbox_.finish();
+        return loss_;
+    }
+
+  private:
+    static Tensor take(std::map<Key, Tensor>& tensors, Key key, const char* missing)
+    {
+        const auto found = tensors.find(key);
+        check(found != tensors.end(), "the program needs what is not there: {} of micro-batch {}, chunk {}",
+              missing, key.first, key.second);
+        Tensor tensor = std::move(found->second);
+        tensors.erase(found);
+        return tensor;
+    }
+
+    const MicroBatch& batch(Key key) const { return micro_batches_[static_cast<std::size_t>(key.first)]; }
+    const ModuleRange& range(Key key) const { return stage_.chunks.at(static_cast<std::size_t>(key.second)); }
+
+    /// What the chunk computes on: nothing where the model begins.
+    Tensor input(Key key)
+    {
+        return is_first_chunk(comm_.rank(), key.second) ? Tensor() : take(inputs_, key, "no activation");
+    }
+
+    /// y of the chunk's modules; what they save goes to `saved`, one for each, or is dropped.
+    Tensor run_modules(Key key, Tensor x, std::vector<Saved>* saved)
+    {
+        // BEGIN SOLUTION 06.4 Engine::run_modules
+        for (std::size_t i = range(key).first; i < range(key).last; ++i) {
+            Saved dropped;
+            if (saved != nullptr) saved->emplace_back();
+            x = stage_.modules[i]->forward(batch(key), std::move(x),
+                                           saved != nullptr ? saved->back() : dropped);
+        }
+        return x;
+        // END SOLUTION
+    }
+
+    void finish_forward(Key key, Tensor y)
+    {
+        if (is_last_chunk(schedule_, comm_.rank(), key.second))
+            loss_ += y.span<double>()[0];
+        else
+            outputs_[key] = std::move(y);
+    }
+
+    void forward(Key key, bool recompute)
+    {
+        // BEGIN SOLUTION 06.4 Engine::forward
+        Tensor x = input(key);
+        if (recompute && !x.empty()) kept_[key] = x.view(0, x.shape());
+        finish_forward(key, run_modules(key, std::move(x), recompute ? nullptr : &saved_[key]));
+        // END SOLUTION
+    }
+
+    void backward(Key key)
+    {
+        // BEGIN SOLUTION 06.4 Engine::backward
+        Tensor dx;
+        if (is_last_chunk(schedule_, comm_.rank(), key.second)) {
+            dx = Tensor(comm_.device(), {1}, DType::fp64, Category::activations);
+            dx.span<double>()[0] = loss_scale_;
+        } else {
+            dx = take(inputs_, key, "no gradient");
+        }
+        if (recompute_) {
+            Tensor x;
+            if (!is_first_chunk(comm_.rank(), key.second)) x = take(kept_, key, "no kept input");
+            run_modules(key, std::move(x), &saved_[key]);
+        }
+        std::vector<Saved>& saved = saved_[key];
+        check(!saved.empty(), "the program needs what is not there: micro-batch {} has not gone forward",
+              key.first);
+        for (std::size_t i = range(key).last; i-- > range(key).first;) {
+            dx = stage_.modules[i]->backward(batch(key), std::move(dx), saved.back());
+            saved.pop_back();
+        }
+        saved_.erase(key);
+        if (!is_first_chunk(comm_.rank(), key.second)) outputs_[key] = std::move(dx);
+        // END SOLUTION
+    }
+
+    /// The neighbour to which the chunk's result goes (+1), or from which it comes (−1), in the direction of
+    /// the pass.
+    int neighbour(int direction) const
+    {
+        return (comm_.rank() + direction + schedule_.stages) % schedule_.stages;
+    }
+
+    /// The number of the boundary that a message crosses, between chunk b and b + 1 of the model, with its
+    /// micro-batch and direction: no two messages of a step have the same tag.
+    int tag(Key key, int side, bool activation) const
+    {
+        const int chunk = key.second * schedule_.stages + comm_.rank();
+        const int boundary = side > 0 ? chunk : chunk - 1;
+        return (boundary * schedule_.micro_batches + key.first) * 2 + (activation ? 0 : 1);
+    }
+
+    Tensor receive(Key key, int side)
+    {
+        // BEGIN SOLUTION 06.4 Engine::receive
+        const MicroBatch& micro_batch = batch(key);
+        Tensor tensor(comm_.device(), {micro_batch.sequences, micro_batch.tokens, shape_.hidden}, dtype_,
+                      Category::activations);
+        comm_.recv(tensor.buffer(), neighbour(side), tag(key, side, side < 0));
+        return tensor;
+        // END SOLUTION
+    }
+
+    void send(Tensor tensor, Key key, int side)
+    {
+        // BEGIN SOLUTION 06.4 Engine::send
+        outbox_.send(std::move(tensor), neighbour(side), tag(key, side, side > 0));
+        // END SOLUTION
+    }
+
+    Comm& comm_;
+    Stage& stage_;
+    const Schedule& schedule_;
+    const ModelShape& shape_;
+    DType dtype_;
+    std::span<const MicroBatch> micro_batches_;
+    double loss_scale_;
+    bool recompute_;
+    double loss_ = 0.0;
+    std::map<Key, Tensor> inputs_;             // received, not yet used
+    std::map<Key, Tensor> outputs_;            // computed, not yet sent
+    std::map<Key, Tensor> kept_;               // inputs, for recomputation
+    std::map<Key, std::vector<Saved>> saved_;  // of each module, from forward to backward
+    Outbox outbox_;
+};
+
+}  // namespace
+
+double pipeline::run_program(Comm& pipeline, Stage& stage, const Schedule& schedule, const ModelShape& shape,
+                             DType dtype, std::span<const MicroBatch> micro_batches, double loss_scale,
+                             bool recompute)
+{
+    Engine engine(pipeline, stage, schedule, shape, dtype, micro_batches, loss_scale, recompute);
+    for (const Instruction& instruction : schedule.programs.at(static_cast<std::size_t>(pipeline.rank())))
+        engine.run(instruction);
+    return engine.finish();
+}
+
+double pipeline::run_forward(Comm& pipeline, Stage& stage, const Schedule& schedule, const ModelShape& shape,
+                             DType dtype, std::span<const MicroBatch> micro_batches)
+{
+    Engine engine(pipeline, stage, schedule, shape, dtype, micro_batches, 1.0, false);
+    for (int m = 0; m < static_cast<int>(micro_batches.size()); ++m) engine.run_without_saving(m);
+    return engine.finish();
+}

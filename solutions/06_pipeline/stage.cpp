@@ -1,0 +1,87 @@
+#include "lessons/06_pipeline/stage.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "lessons/01_transformer/model.hpp"
+#include "lib/machine/tensor/arithmetic.hpp"
+
+using namespace pipeline;
+
+namespace {
+
+/// Stands for a copy of the token embedding that two stages have; computes nothing.
+class TiedEmbedding : public Module {
+  public:
+    explicit TiedEmbedding(Parameter& weight) : weight_(&weight) {}
+    /// With a copy of its own, as an embedding would make it.
+    explicit TiedEmbedding(const ModelShape& shape)
+        : owner_(transformer::make_embedding(shape, false)), weight_(owner_->parameters().front())
+    {
+    }
+
+    Parameter& weight() { return *weight_; }
+    std::vector<Parameter*> parameters() override { return {weight_}; }
+    bool backward_reads_values() const override { return false; }
+    Tensor forward(const MicroBatch&, Tensor x, Saved&) override { return x; }
+    Tensor backward(const MicroBatch&, Tensor dy, Saved&) override { return dy; }
+
+  private:
+    std::unique_ptr<Module> owner_;
+    Parameter* weight_;
+};
+
+}  // namespace
+
+Stage pipeline::make_stage(const ModelShape& shape, std::span<const std::int64_t> blocks, int stages,
+                           int stage)
+{
+    const std::int64_t sum = std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0});
+    check(stages >= 1 && !blocks.empty() && blocks.size() % static_cast<std::size_t>(stages) == 0 &&
+              sum == shape.layers,
+          "{} chunks of {} blocks in all for {} stages and {} layers: expected a multiple of the stages, and "
+          "all layers",
+          blocks.size(), sum, stages, shape.layers);
+    Stage result;
+    // BEGIN SOLUTION 06.3 make_stage
+    std::unique_ptr<Module> embedding;
+    std::unique_ptr<Module> head;
+    if (stage == 0) embedding = transformer::make_embedding(shape, stages == 1);
+    if (stages == 1) {
+        head = transformer::make_head(shape, *embedding->parameters().front());
+    } else if (stage == 0) {
+        result.tied_embedding = embedding->parameters().front();
+        result.tied_peer = stages - 1;
+        result.modules.push_back(std::make_unique<TiedEmbedding>(*result.tied_embedding));
+    } else if (stage == stages - 1) {
+        auto tied = std::make_unique<TiedEmbedding>(shape);
+        result.tied_embedding = &tied->weight();
+        result.tied_peer = 0;
+        head = transformer::make_head(shape, tied->weight());
+        result.modules.push_back(std::move(tied));
+    }
+
+    std::int64_t layer = 0;
+    for (std::size_t chunk = 0; chunk < blocks.size(); ++chunk) {
+        const bool own = static_cast<int>(chunk) % stages == stage;
+        const std::size_t first = result.modules.size();
+        if (chunk == 0 && own) result.modules.push_back(std::move(embedding));
+        for (std::int64_t i = 0; i < blocks[chunk]; ++i, ++layer)
+            if (own) result.modules.push_back(transformer::make_block(shape, layer));
+        if (chunk + 1 == blocks.size() && own) result.modules.push_back(std::move(head));
+        if (own) result.chunks.push_back({first, result.modules.size()});
+    }
+    // END SOLUTION
+    return result;
+}
+
+void pipeline::add_tied_gradients(Comm& pipeline, Stage& stage)
+{
+    if (stage.tied_embedding == nullptr) return;
+    // BEGIN SOLUTION 06.3 add_tied_gradients
+    Tensor& own = stage.tied_embedding->gradient;
+    Tensor other = make_like(own, Category::communication);
+    pipeline.sendrecv(std::as_const(own).buffer(), stage.tied_peer, other.buffer(), stage.tied_peer);
+    add(other, own);
+    // END SOLUTION
+}
