@@ -198,8 +198,9 @@ lesson-%: ## run lesson NN's demo
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(filter $(BUILD)/lessons/$*_%,$(demos))
 	@lessons/$(call lesson_of,$*)/demo.sh $(BUILD)
 
-trace_objects := $(call object,$(wildcard lib/tools/trace/*.cpp) $(addprefix lib/tools/train/,file.cpp trainer.cpp traced.cpp))
-$(demos): $(BUILD)/lessons/%: $(BUILD)/obj/lessons/%.o $(stack_objects) $(trace_objects) $(machine_objects) $(BUILD)/mine
+# What a page's programs use of the tools: traces, and the trainer with all that it needs.
+demo_tool_objects := $(call object,$(wildcard $(foreach t,data schedule trace train,lib/tools/$t/*.cpp)))
+$(demos): $(BUILD)/lessons/%: $(BUILD)/obj/lessons/%.o $(stack_objects) $(demo_tool_objects) $(machine_objects) $(BUILD)/mine
 	@mkdir -p $(@D)
 	@echo "  link    $@"
 	$(quiet)$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(libraries)
