@@ -16,9 +16,10 @@ namespace {
 /// Gradients of the first step; loss, gradients, norm, parameters of all.
 using Figures = std::array<double, 5>;
 
-TrainOptions run_in(DType dtype)
+TrainOptions run_in(DType dtype, int degree)
 {
     TrainOptions options;
+    options.layout.dp = degree;
     options.shape = {2, 32, 2, 8, 256};
     options.batch = 24;
     options.steps = 20;
@@ -88,12 +89,12 @@ std::string cell(const Figures& figures, double limit)
     return largest < limit ? fmt::format("< {:g}", limit) : fmt::format("{:.2g} !", largest);
 }
 
-/// The figures on `degree` of the ranks, the same on those; 0 on the others.
-Figures compare_on(MpiSession& session, int degree, const TrainOptions& options)
+/// The figures on the first ranks, the same on those; 0 on the others.
+Figures compare_on(MpiSession& session, const TrainOptions& options)
 {
     Device device(device_options(options, session.rank()));
     const Comm world = Comm::world(device);
-    const bool takes_part = session.rank() < degree;
+    const bool takes_part = session.rank() < options.layout.dp;
     const Comm group = world.split(takes_part ? 0 : 1, session.rank());
     return takes_part ? compare(group, options) : Figures{};
 }
@@ -114,7 +115,7 @@ int main(int argc, char** argv)
              {std::pair{DType::fp64, 1e-12}, {DType::fp32, 1e-4}, {DType::bf16, 5e-2}}) {
             if (!all) say(fmt::format("{:<5}", name_of(dtype)));
             for (const int degree : {1, 2, 3, 4, 8}) {
-                const Figures figures = compare_on(session, degree, run_in(dtype));
+                const Figures figures = compare_on(session, run_in(dtype, degree));
                 if (!all) say(fmt::format("{:>12}", cell(figures, limit)));
                 if (all)
                     say(fmt::format("{:<5}{:>3}{:>13.1e}{:>9.1e}{:>9.1e}{:>9.1e}{:>9.1e}\n", name_of(dtype),

@@ -48,7 +48,7 @@ Prediction predict(const TrainOptions& o, int degree, const std::vector<data_par
 
 void measure(MpiSession& session, std::int64_t bucket_bytes)
 {
-    TrainOptions options = small_run();
+    TrainOptions options = small_run(session.size());
     options.bucket_bytes = bucket_bytes;
     Device device(device_options(options, session.rank()));
     const Comm world = Comm::world(device);

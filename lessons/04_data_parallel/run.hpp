@@ -67,9 +67,10 @@ class OneDevice {
 };
 
 /// 4 blocks, h = 64, 32 tokens, 16 sequences, fp32; each device is a node of its own and does 0.5 TFLOP/s.
-inline TrainOptions small_run()
+inline TrainOptions small_run(int degree)
 {
     TrainOptions options;
+    options.layout.dp = degree;
     options.shape = {4, 64, 4, 32, 256};
     options.batch = 16;
     options.topology.devices_per_node = 1;

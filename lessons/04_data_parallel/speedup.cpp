@@ -11,12 +11,12 @@ struct Measured {
     double step;  // virtual seconds
 };
 
-/// The second step of a run on the first `degree` ranks; only they have a result.
-Measured second_step(MpiSession& session, int degree, const TrainOptions& options)
+/// The second step of a run on the first ranks; only they have a result.
+Measured second_step(MpiSession& session, const TrainOptions& options)
 {
     Device device(device_options(options, session.rank()));
     const Comm world = Comm::world(device);
-    const bool takes_part = session.rank() < degree;
+    const bool takes_part = session.rank() < options.layout.dp;
     const Comm group = world.split(takes_part ? 0 : 1, session.rank());
     if (!takes_part) return {};
     Trainer trainer(group, options);
@@ -32,11 +32,6 @@ Measured second_step(MpiSession& session, int degree, const TrainOptions& option
 int main(int argc, char** argv)
 {
     return run_rank(argc, argv, [](MpiSession& session) {
-        TrainOptions after = small_run();
-        after.bucket_bytes = 1'000'000'000;
-        after.overlap = false;
-        TrainOptions beside = small_run();
-        beside.bucket_bytes = 450'000;
         const auto say = [&](const std::string& text) {
             if (session.rank() == 0) fmt::print("{}", text);
         };
@@ -44,8 +39,13 @@ int main(int argc, char** argv)
             "devices   computing    exposed       step   speed-up    exposed       step   speed-up\n");
         double alone = 0.0;
         for (const int degree : {1, 2, 4, 8}) {
-            const Measured a = second_step(session, degree, after);
-            const Measured b = second_step(session, degree, beside);
+            TrainOptions options = small_run(degree);
+            options.bucket_bytes = 1'000'000'000;
+            options.overlap = false;
+            const Measured a = second_step(session, options);
+            options.bucket_bytes = 450'000;
+            options.overlap = true;
+            const Measured b = second_step(session, options);
             if (degree == 1) alone = a.step;
             say(fmt::format("{:>7}{:>9.1f} us", degree, 1e6 * (a.step - a.exposed)));
             for (const Measured& m : {a, b})

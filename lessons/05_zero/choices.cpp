@@ -15,7 +15,7 @@ struct Measured {
 Measured measure(MpiSession& session, const TrainOptions& options)
 {
     Measured measured{};
-    on_ranks(session, 4, options, [&](Comm& group) {
+    on_ranks(session, options, [&](Comm& group) {
         Trainer trainer(group, options);
         const RandomBatch batch(options.batch, options.shape.sequence, 1);
         const StepReport report = trainer.step(batch.view(), 1);
@@ -31,7 +31,7 @@ Measured measure(MpiSession& session, const TrainOptions& options)
 int main(int argc, char** argv)
 {
     return run_rank(argc, argv, [](MpiSession& session) {
-        TrainOptions options = small_run();
+        TrainOptions options = small_run(4);
         options.dtype = DType::bf16;
         if (session.rank() == 0)
             fmt::print(

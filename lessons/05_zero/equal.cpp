@@ -1,5 +1,5 @@
-// Every stage beside plain data parallelism: do losses, norms, values and optimizer states differ after 20 steps
-// with clipping and two micro-batches?
+// Every stage beside plain data parallelism: do losses, norms, values and optimizer states differ after 20
+// steps with clipping and two micro-batches?
 #include "lessons/05_zero/run.hpp"
 
 using namespace lesson;
@@ -7,9 +7,10 @@ using collectives::Chunk;
 
 namespace {
 
-TrainOptions run_in(DType dtype)
+TrainOptions run_in(DType dtype, int degree)
 {
     TrainOptions options;
+    options.layout.dp = degree;
     options.shape = {2, 32, 2, 8, 256};
     options.batch = 48;
     options.micro_batches = 2;
@@ -90,12 +91,12 @@ int main(int argc, char** argv)
             fmt::print("bytes that differ    stage 1   stage 2   stage 3   2, accumulated in shards\n");
         for (const DType dtype : {DType::fp32, DType::bf16})
             for (const int degree : {2, 3, 4, 8})
-                on_ranks(session, degree, run_in(dtype), [&](Comm& group) {
+                on_ranks(session, run_in(dtype, degree), [&](Comm& group) {
                     std::string row = fmt::format("{}, Nd = {:<8}", name_of(dtype), degree);
-                    Run plain(group, run_in(dtype), 0, false);
+                    Run plain(group, run_in(dtype, degree), 0, false);
                     for (const auto& [stage, in_shards] :
                          {std::pair{1, false}, {2, false}, {3, false}, {2, true}}) {
-                        Run sharded(group, run_in(dtype), stage, in_shards);
+                        Run sharded(group, run_in(dtype, degree), stage, in_shards);
                         const double different = sum_over(group, sharded.differences(plain));
                         // How many it is depends on the machine's BLAS.
                         row += fmt::format("{:>10}", different == 0.0 ? "0" : "some");

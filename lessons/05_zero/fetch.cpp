@@ -44,7 +44,7 @@ struct Fetched {
 Fetched fetch_block(MpiSession& session, int degree, bool broadcast)
 {
     Fetched fetched{};
-    on_ranks(session, degree, small_run(), [&](Comm& comm) {
+    on_ranks(session, small_run(degree), [&](Comm& comm) {
         Tensor values(comm.device(), {block}, DType::bf16, Category::parameters);
         values.fill_zero();
         const double begin = comm.device().clock().now();
@@ -69,7 +69,7 @@ void print_blocks(MpiSession& session)
             "Nd   all bytes   messages   on the clock   formula   messages   on the clock   formula\n",
             "Nd");
     for (const int degree : {2, 4, 8}) {
-        const Link link = small_run().topology.inter;
+        const Link link = small_run(degree).topology.inter;
         const double shard = link.seconds(2.0 * block / degree);
         const Fetched ring = fetch_block(session, degree, false);
         const Fetched trees = fetch_block(session, degree, true);
@@ -84,11 +84,11 @@ void print_steps(MpiSession& session)
 {
     if (session.rank() == 0) fmt::print("\na step       bytes of rank 0   exposed\n");
     for (const zero::Fetch fetch : {zero::Fetch::all_gather, zero::Fetch::broadcast}) {
-        TrainOptions options = small_run();
+        TrainOptions options = small_run(8);
         options.dtype = DType::bf16;
         options.layout.zero = 3;
         options.zero.fetch = fetch;
-        on_ranks(session, 8, options, [&](Comm& group) {
+        on_ranks(session, options, [&](Comm& group) {
             Trainer trainer(group, options);
             const RandomBatch batch(options.batch, options.shape.sequence, 1);
             const StepReport report = trainer.step(batch.view(), 1);

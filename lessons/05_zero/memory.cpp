@@ -8,8 +8,9 @@ using namespace lesson;
 
 namespace {
 
-void print_row(const TrainOptions& options, int degree, const Device& device, std::uint64_t sent)
+void print_row(const TrainOptions& options, const Device& device, std::uint64_t sent)
 {
+    const int degree = options.layout.dp;
     const MemoryUse& memory = device.memory();
     const auto x = static_cast<double>(options.shape.parameters());
     const zero::StateBytes formula = zero::state_bytes(options.layout.zero, x, degree, options.dtype);
@@ -31,7 +32,7 @@ void print_row(const TrainOptions& options, int degree, const Device& device, st
 int main(int argc, char** argv)
 {
     return run_rank(argc, argv, [](MpiSession& session) {
-        TrainOptions options = small_run();
+        TrainOptions options = small_run(4);
         options.shape = {8, 64, 4, 16, 256};
         options.dtype = DType::bf16;
         options.batch = 12;
@@ -44,15 +45,14 @@ int main(int argc, char** argv)
                 "counted    "
                 "formula\n",
                 options.shape.parameters());
-        for (const int degree : {4, 3})
+        for (options.layout.dp = 4; options.layout.dp >= 3; --options.layout.dp)
             for (options.layout.zero = 0; options.layout.zero <= 3; ++options.layout.zero)
-                on_ranks(session, degree, options, [&](Comm& group) {
+                on_ranks(session, options, [&](Comm& group) {
                     Trainer trainer(group, options);
                     const RandomBatch batch(options.batch, options.shape.sequence, 1);
                     trainer.step(batch.view(), 1);
-                    if (group.rank() == 0)
-                        print_row(options, degree, group.device(),
-                                  trainer.group().data.traffic().total.bytes);
+                    const Traffic::Count& sent = trainer.group().data.traffic().total;
+                    if (group.rank() == 0) print_row(options, group.device(), sent.bytes);
                 });
         return 0;
     });

@@ -10,13 +10,13 @@
 
 namespace lesson {
 
-/// Calls `body` on the first `degree` ranks with a communicator of theirs, on a new device for `options`.
-inline void on_ranks(MpiSession& session, int degree, const TrainOptions& options,
-                     const std::function<void(Comm&)>& body)
+/// Calls `body` on the first options.layout.dp ranks with a communicator of theirs, on a new device for
+/// `options`.
+inline void on_ranks(MpiSession& session, const TrainOptions& options, const std::function<void(Comm&)>& body)
 {
     Device device(device_options(options, session.rank()));
     const Comm world = Comm::world(device);
-    const bool takes_part = session.rank() < degree;
+    const bool takes_part = session.rank() < options.layout.dp;
     Comm group = world.split(takes_part ? 0 : 1, session.rank());
     if (takes_part) body(group);
 }
