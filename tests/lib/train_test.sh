@@ -123,6 +123,23 @@ for dtype in fp32 fp64 bf16 fp16; do
     done
 done
 
+# --- a rank that is killed: the job ends in seconds, with the rank's name and place
+"$program" train --layers 4 --batch 8 --microbatches 8 --pp 4 --steps 100000 >"$folder/killed" 2>&1 &
+job=$!
+until grep -q '^step' "$folder/killed" || ! kill -0 $job 2>/dev/null; do sleep 0.1; done
+pkill -9 -n -f "^$(realpath "$program") train --layers 4 --batch 8 --microbatches 8 --pp 4 --steps 100000"
+begin=$SECONDS
+if wait $job; then
+    wrong 'a run went on without one of its ranks'
+elif ((SECONDS - begin > 5)); then
+    wrong "a run needed $((SECONDS - begin)) s to end when a rank was killed"
+elif grep -Eq '^rank [0-3] \(stage [0-3] of 4, .*\) was ended by signal 9' "$folder/killed"; then
+    ok
+else
+    wrong "a killed rank was not named: $(tail -n 3 "$folder/killed")"
+fi
+refused 'Rank [01] is stage [01] of 2' train "${small[@]}" --pp 2 --memory-budget 60KiB
+
 # --- data parallelism: every stage bitwise the same, saved by one layout and gone on from by another
 parallel=(--layers 2 --hidden 16 --heads 2 --seq 16 --batch 8 --microbatches 2 --clip 0.5)
 accepted train "${parallel[@]}" --steps 3 --dp 4 --save "$folder/dp/0"

@@ -16,7 +16,7 @@ int launch(int ranks, const Command& program)
     check(ranks >= 1 && ranks <= most_ranks, "--ranks is {}: expected 1 to {}", ranks, most_ranks);
     const TemporaryFolder run_folder;
     Environment environment = mpirun_environment();
-    environment.emplace_back("SHARDLINGS_RUN_DIR", run_folder.path());
+    environment.emplace_back(run_folder_variable, run_folder.path());
     if (isatty(STDOUT_FILENO) != 0) environment.emplace_back("SHARDLINGS_TERMINAL", "1");
     return run_foreground(mpirun_command(ranks, program), environment);
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -150,7 +151,6 @@ Command mpirun_command(int ranks, const Command& program)
     Command command{"mpirun.openmpi", "-np", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"};
     if (std::system("command -v mpirun.openmpi >/dev/null 2>&1") != 0) command[0] = "mpirun";
     for (const auto& [name, value] : Environment{{"mpi_yield_when_idle", "1"},
-                                                 {"orte_execute_quiet", "1"},  // OpenMPI 5 refuses -q
                                                  {"odls_base_sigkill_timeout", "0"},
                                                  {"pml", "ob1"},
                                                  {"btl", "self,vader"},
@@ -216,6 +216,7 @@ ProcessResult run_captured(const Command& command, const Environment& environmen
 
 int run_foreground(const Command& command, const Environment& environment)
 {
+    const auto folder = std::ranges::find(environment, run_folder_variable, &Environment::value_type::first);
     Pipe pipe;
     const pid_t child = start(command, environment, pipe.writer(), false);
     pipe.close_writer();
@@ -223,7 +224,7 @@ int run_foreground(const Command& command, const Environment& environment)
     std::signal(SIGINT,
                 SIG_IGN);  // a terminal's Ctrl-C reaches mpirun too; a second one would skip its clean-up
     std::signal(SIGTERM, pass_on);
-    NoticeFilter filter;
+    NoticeFilter filter(folder == environment.end() ? "" : folder->second);
     const auto show = [](std::string_view text) {
         std::fwrite(text.data(), 1, text.size(), stderr);
         std::fflush(stderr);

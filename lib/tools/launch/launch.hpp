@@ -12,6 +12,8 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// mpirun with the flags that suit many ranks on few cores, for the MPI that this program was built with.
 Command mpirun_command(int ranks, const Command& program);
+/// Names the folder of a run, in which its ranks leave notes for the process that started them.
+inline constexpr const char* run_folder_variable = "SHARDLINGS_RUN_DIR";
 /// What ranks need in their environment: one BLAS thread each, a fast start.
 Environment mpirun_environment();
 

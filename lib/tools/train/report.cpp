@@ -57,7 +57,8 @@ json sent_by(const Traffic& traffic)
 
 }  // namespace
 
-RankFigures figures_of(const Device& device, const Layout& layout, const Trainer& trainer)
+RankFigures figures_of(const Device& device, const Layout& layout, const Trainer& trainer,
+                       const StepReport& last)
 {
     const Coordinates at = coordinates_of(device.rank(), layout);
     const MemoryUse& memory = device.memory();
@@ -79,6 +80,7 @@ RankFigures figures_of(const Device& device, const Layout& layout, const Trainer
             {"sent", sent_by(device.traffic())},
             {"sent_data_parallel", sent_by(trainer.group().data.traffic())},
             {"sent_pipeline", sent_by(trainer.pipeline().traffic())},
+            {"last_step", {{"busy_seconds", last.busy_seconds}, {"exposed_seconds", last.exposed_seconds}}},
             {"flops", device.flops()}};
 }
 

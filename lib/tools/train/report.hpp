@@ -37,7 +37,8 @@ class ProgressLine {
 
 /// What one device used and sent by the end of the last step, as the JSON report has it.
 using RankFigures = nlohmann::json;
-RankFigures figures_of(const Device& device, const Layout& layout, const Trainer& trainer);
+RankFigures figures_of(const Device& device, const Layout& layout, const Trainer& trainer,
+                       const StepReport& last);
 /// Those of all ranks, by rank, on rank 0 of `comm`. Every rank must call it.
 std::vector<RankFigures> collect_figures(Comm& comm, const RankFigures& own);
 

@@ -1,7 +1,9 @@
 #include "lib/tools/train/run.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "lib/machine/base/units.hpp"
 #include "lib/machine/comm/comm.hpp"
 #include "lib/tools/data/batch.hpp"
+#include "lib/tools/launch/launch.hpp"
 #include "lib/tools/trace/collect.hpp"
 #include "lib/tools/trace/trace.hpp"
 #include "lib/tools/train/checkpoint.hpp"
@@ -91,8 +94,24 @@ void say_what_runs(const TrainOptions& o, const Text& text)
 void say_layout(const Layout& layout)
 {
     if (layout.world_size() == 1) return;
-    fmt::print("{} devices: data parallelism {}, ZeRO stage {}\n", layout.world_size(), layout.dp,
-               layout.zero);
+    fmt::print("{} devices: data parallelism {}, ZeRO stage {}", layout.world_size(), layout.dp, layout.zero);
+    if (layout.pp > 1) fmt::print(", {} pipeline stages, schedule {}", layout.pp, layout.schedule);
+    if (layout.virtual_stages > 1) fmt::print(" with {} chunks a stage", layout.virtual_stages);
+    fmt::print("\n");
+}
+
+/// "stage 1 of 4, data-parallel rank 0 of 2".
+std::string place_of(int rank, const Layout& layout)
+{
+    const Coordinates at = coordinates_of(rank, layout);
+    return fmt::format("stage {} of {}, data-parallel rank {} of {}", at.pp, layout.pp, at.dp, layout.dp);
+}
+
+/// Leaves the rank's place for the process that started it, should the rank be killed.
+void note_place(int rank, const Layout& layout)
+{
+    if (const char* folder = std::getenv(run_folder_variable))
+        std::ofstream(fmt::format("{}/rank-{}", folder, rank)) << place_of(rank, layout) << "\n";
 }
 
 void say_memory(const Device& device)
@@ -106,8 +125,9 @@ void say_memory(const Device& device)
         format_bytes(memory.peak_of(Category::activations)));
 }
 
-/// Communication that the last step of rank 0 waited for.
-void say_exposed(const std::vector<StepFigures>& history, const TrainOptions& options)
+/// What the devices did with the virtual time of the last step: rank 0 waiting, all of them computing.
+void say_last_step(const std::vector<StepFigures>& history, const std::vector<RankFigures>& ranks,
+                   const TrainOptions& options)
 {
     if (options.layout.world_size() == 1) return;
     const StepFigures& last = history.back();
@@ -116,6 +136,12 @@ void say_exposed(const std::vector<StepFigures>& history, const TrainOptions& op
     fmt::print("exposed communication, {} overlap: {} of the last step's {} of virtual time ({:.1f} %)\n",
                options.overlap ? "with" : "without", format_seconds(last.report.exposed_seconds),
                format_seconds(step), step > 0.0 ? 100.0 * last.report.exposed_seconds / step : 0.0);
+    if (options.layout.pp == 1 || step == 0.0) return;
+    double busy = 0.0;
+    for (const RankFigures& rank : ranks) busy += rank.at("last_step").at("busy_seconds").get<double>();
+    const double utilisation = busy / step / static_cast<double>(ranks.size());
+    fmt::print("the devices computed for {:.1f} % of it and stood idle for {:.1f} %\n", 100.0 * utilisation,
+               100.0 * (1.0 - utilisation));
 }
 
 void say_validation(const ValidationFigures& figures)
@@ -192,15 +218,17 @@ void prepare_training(TrainOptions options)
     if (!options.save.empty()) check_can_save(options);
 }
 
-void run_training(TrainOptions options, MpiSession& session)
+namespace {
+
+void run_on_rank(const TrainOptions& options, MpiSession& session)
 {
-    take_from_checkpoint(options);
     const Text text = text_of(options);
     Device device(device_options(options, session.rank()));
     check(session.size() == options.layout.world_size(),
           "started on {} ranks, but pp {} x dp {} x tp {} is {}: start as many ranks as the layout has",
           session.size(), options.layout.pp, options.layout.dp, options.layout.tp,
           options.layout.world_size());
+    if (options.layout.world_size() > 1) note_place(session.rank(), options.layout);
     Comm world = Comm::world(device);
     Trainer trainer(world, options);
     const bool says = world.rank() == 0;
@@ -211,17 +239,31 @@ void run_training(TrainOptions options, MpiSession& session)
     const std::int64_t first_step = resume(options, trainer, says) + 1;
 
     const std::vector<StepFigures> history = train_steps(world, options, text, trainer, first_step);
-    const RankFigures figures = figures_of(device, options.layout, trainer);
+    const RankFigures figures = figures_of(device, options.layout, trainer, history.back().report);
     const std::vector<RankTrace> traces =
         options.trace.empty() ? std::vector<RankTrace>() : collect_traces(world);
     const ValidationFigures validation{validate(trainer, text, options), measure_statistics(text)};
     const std::vector<RankFigures> ranks = collect_figures(world, figures);
     if (!says) return;
     say_memory(device);
-    say_exposed(history, options);
+    say_last_step(history, ranks, options);
     say_validation(validation);
     if (!options.json.empty()) write_json_report(options.json, options, history, validation, ranks);
     if (!options.trace.empty()) write_trace(options.trace, traces);
+}
+
+}  // namespace
+
+void run_training(TrainOptions options, MpiSession& session)
+{
+    take_from_checkpoint(options);
+    try {
+        run_on_rank(options, session);
+    } catch (const DeviceOutOfMemory& error) {
+        if (options.layout.pp == 1) throw;
+        throw DeviceOutOfMemory(fmt::format("{}\nRank {} is {}.", error.what(), session.rank(),
+                                            place_of(session.rank(), options.layout)));
+    }
 }
 
 }  // namespace shardlings

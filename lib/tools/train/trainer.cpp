@@ -134,8 +134,9 @@ double Trainer::accumulate(const MicroBatch& global_batch, double loss_scale)
 
 StepReport Trainer::step(const MicroBatch& global_batch, std::int64_t step)
 {
-    const Clock& clock = group_.data.device().clock();
-    const double idle_before = clock.idle();
+    const Device& device = group_.data.device();
+    const double idle_before = device.clock().idle();
+    const double flops_before = device.flops();
     const bool scaled = options_.dtype == DType::fp16;
     StepReport report;
     report.loss = accumulate(global_batch, scaled ? loss_scale_.scale : 1.0);
@@ -149,7 +150,8 @@ StepReport Trainer::step(const MicroBatch& global_batch, std::int64_t step)
         replica_.optimizer->update(adamw, options_.max_norm, scaled ? &loss_scale_ : nullptr);
     report.gradient_norm = result.gradient_norm;
     report.skipped = result.skipped;
-    report.exposed_seconds = clock.idle() - idle_before;
+    report.exposed_seconds = device.clock().idle() - idle_before;
+    report.busy_seconds = (device.flops() - flops_before) / device.topology().flops;
     return report;
 }
 

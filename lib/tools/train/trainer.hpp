@@ -14,6 +14,7 @@ struct StepReport {
     double gradient_norm = 0.0;    // of the global batch, before clipping
     bool skipped = false;          // fp16 overflow
     double exposed_seconds = 0.0;  // virtual time in which this device waited for messages
+    double busy_seconds = 0.0;     // virtual time in which it computed
 };
 
 /// Where a rank is in the grid: data-parallel ranks are next to each other, then the pipeline's stages.
@@ -30,7 +31,7 @@ class Trainer {
     Trainer(const Comm& world, const TrainOptions& options);
 
     /// One optimizer step, number `step` (1, 2, …), over a global batch, which is the same on every rank. So
-    /// is the report, but for its exposed seconds.
+    /// is the report, but for its exposed and busy seconds.
     StepReport step(const MicroBatch& global_batch, std::int64_t step);
 
     /// The mean loss of a global batch, in nats a token, in as many micro-batches as a step; changes nothing.
