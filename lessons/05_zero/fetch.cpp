@@ -65,18 +65,20 @@ void print_blocks(MpiSession& session)
 {
     if (session.rank() == 0)
         fmt::print(
-            "one block            ring all-gather                     {0} broadcasts\n"
-            "Nd   all bytes   messages   on the clock   formula   messages   on the clock   formula\n",
-            "Nd");
+            "one block     ring all-gather                                Nd broadcasts\n"
+            "Nd   bytes, all ranks   messages   on the clock   formula    bytes, all ranks   messages   on "
+            "the clock   formula\n");
     for (const int degree : {2, 4, 8}) {
-        const Link link = small_run(degree).topology.inter;
-        const double shard = link.seconds(2.0 * block / degree);
+        const double shard = small_run(degree).topology.inter.seconds(2.0 * block / degree);
         const Fetched ring = fetch_block(session, degree, false);
         const Fetched trees = fetch_block(session, degree, true);
         if (session.rank() != 0) continue;
-        fmt::print("{:>2}{:>12}{:>11}{:>12.2f} us{:>7.2f} us{:>11}{:>12.2f} us{:>7.2f} us   {}\n", degree,
-                   ring.bytes, ring.messages, 1e6 * ring.seconds, 1e6 * (degree - 1) * shard, trees.messages,
-                   1e6 * trees.seconds, 1e6 * degree * std::log2(degree) * shard, trees.bytes == ring.bytes);
+        fmt::print("{:>2}", degree);
+        for (const auto& [fetched, shards] :
+             {std::pair{ring, degree - 1.0}, {trees, degree * std::log2(degree)}})
+            fmt::print("{:>19}{:>11}{:>12.2f} us{:>7.1f} us", fetched.bytes, fetched.messages,
+                       1e6 * fetched.seconds, 1e6 * shards * shard);
+        fmt::print("\n");
     }
 }
 
