@@ -169,6 +169,7 @@ TEST_CASE("03.6 all_reduce: by the fastest algorithm, which takes what was predi
         cases.push_back(all_reduce_case({4, 2}, ranks_from(0, 7), n, DType::bf16));
         cases.push_back(all_reduce_case({2, 4}, ranks_from(0, 4), n, DType::fp32));
         cases.push_back(all_reduce_case({2, 4}, {1, 3, 4, 6}, n, DType::fp64));
+        cases.push_back(all_reduce_case({2, 4}, ranks_from(0, 3), n, DType::fp32));
     }
     cases.push_back(all_reduce_case({4, 2}, ranks_from(0, 5), 6, DType::fp64));
     cases.push_back(all_reduce_case({2, 4}, ranks_from(0, 7), 0, DType::fp64));

@@ -22,18 +22,21 @@ std::string name_of_group(const Group& group)
     return text;
 }
 
+/// One group, of the world's first ranks in their order.
+bool is_plain(const Run& run)
+{
+    return run.groups.size() == 1 && std::is_sorted(run.groups[0].begin(), run.groups[0].end()) &&
+           run.groups[0].back() + 1 == static_cast<int>(run.groups[0].size());
+}
+
 std::string name_of_run(const Run& run)
 {
     std::string text = fmt::format("{} of {} {}", run.function, run.n, name_of(run.dtype));
     if (run.function == "chain_broadcast") text += fmt::format(" in {} segments", run.segments);
     if (run.function.ends_with("broadcast")) text += fmt::format(" from {}", run.root);
-    std::vector<int> all(static_cast<std::size_t>(run.ranks));
-    std::iota(all.begin(), all.end(), 0);
     for (const Group& group : run.groups)
         text += fmt::format("{} p = {}", &group == &run.groups.front() ? "," : " and", group.size());
-    const bool plain = run.groups.size() == 1 && std::is_sorted(run.groups[0].begin(), run.groups[0].end()) &&
-                       run.groups[0].back() + 1 == static_cast<int>(run.groups[0].size());
-    if (!plain)
+    if (!is_plain(run))
         for (const Group& group : run.groups)
             text += fmt::format("{} ranks {}", &group == &run.groups.front() ? " (the world's" : ";",
                                 name_of_group(group)) +
@@ -96,6 +99,11 @@ std::string compare_neighbours(const Run& run, const std::vector<std::uint8_t>& 
     return "";
 }
 
+std::string messages_text(std::uint64_t count)
+{
+    return fmt::format("{} message{}", count, count == 1 ? "" : "s");
+}
+
 std::string compare_sent(const Run& run, const Group& group, const Promise& promise, const json& measured)
 {
     const auto repeat = static_cast<std::uint64_t>(run.repeat);
@@ -104,8 +112,8 @@ std::string compare_sent(const Run& run, const Group& group, const Promise& prom
         const auto member = std::find(group.begin(), group.end(), std::stoi(to)) - group.begin();
         const auto peer = static_cast<int>(member);
         if (count.at(0).get<std::uint64_t>() > 0 && !promise.sent.contains(peer))
-            return fmt::format("sent {} messages to rank {}, expected none to go there",
-                               count.at(0).get<std::uint64_t>(), peer);
+            return fmt::format("sent {} to rank {}, expected none to go there",
+                               messages_text(count.at(0).get<std::uint64_t>()), peer);
     }
     for (const auto& [peer, sent] : promise.sent) {
         const json& to = measured.at("to");
@@ -117,8 +125,8 @@ std::string compare_sent(const Run& run, const Group& group, const Promise& prom
         const std::uint64_t expected = sent.messages * repeat;
         const bool too_few = messages < expected && !sent.fewer_messages;
         if (messages > expected || too_few || elements != expected_elements)
-            return fmt::format("sent {} messages with {} elements to rank {}, expected {} with {}", messages,
-                               elements, peer, expected, expected_elements);
+            return fmt::format("sent {} with {} elements to rank {}, expected {} with {}",
+                               messages_text(messages), elements, peer, expected, expected_elements);
     }
     return "";
 }
@@ -231,6 +239,8 @@ NamedCase case_of(const Run& run, const Promises& promises, const std::string& i
     NamedCase one;
     one.name = name_of_run(run);
     one.if_stuck = if_stuck;
+    if (!is_plain(run))
+        one.if_stuck += " And who sends to whom goes by the ranks of comm, not by the world's.";
     one.input.operation = "collective";
     one.input.topology = run.topology;
     for (int rank = 0; rank < run.ranks; ++rank) one.input.ranks.push_back(inputs_of(run, rank));

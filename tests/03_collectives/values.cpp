@@ -53,6 +53,38 @@ std::string digits_cause(const Run& run, std::size_t ranks, std::int64_t i, doub
     return "";
 }
 
+/// When a random value is, but for rounding, the sum of some of the ranks' values only. Sixteen bits do not
+/// tell sums apart.
+std::string part_of_sum_text(const RankValues& before, std::int64_t i, DType dtype, double got)
+{
+    if (is_sixteen_bit(dtype) || before.size() > world_size) return "";
+    for (unsigned ranks = 1; ranks + 1 < 1U << before.size(); ++ranks) {
+        double sum = 0.0;
+        std::string text;
+        for (std::size_t rank = 0; rank < before.size(); ++rank) {
+            if ((ranks >> rank & 1U) == 0) continue;
+            sum += element(before[rank], i, dtype);
+            text += (text.empty() ? "" : " ") + std::to_string(rank);
+        }
+        if (std::abs(got - sum) < 64.0 * epsilon_of(dtype))
+            return fmt::format("; it is the sum of ranks {} only", text);
+    }
+    return "";
+}
+
+/// When another chunk than the promised one is complete.
+std::string other_chunk_text(const Run& run, const Promise& promise, int p, const std::byte* got)
+{
+    for (int index = 0; index < p && promise.chunk.count < run.n; ++index) {
+        const Chunk chunk = chunk_of(run.n, p, index);
+        const auto first = static_cast<std::size_t>(chunk.offset) * size_of(run.dtype);
+        const auto bytes = static_cast<std::size_t>(chunk.count) * size_of(run.dtype);
+        if (bytes > 0 && std::memcmp(got + first, promise.values.data() + first, bytes) == 0)
+            return fmt::format("; its chunk {} is complete instead", index);
+    }
+    return "";
+}
+
 std::string cause(const Run& run, const Group& group, const GroupPromise& promise, int rank, std::int64_t i,
                   double got, double expected)
 {
@@ -68,7 +100,7 @@ std::string cause(const Run& run, const Group& group, const GroupPromise& promis
     const auto p = static_cast<double>(group.size());
     if (!promise.order.empty() && std::abs(got - expected) <= p * p * epsilon_of(run.dtype) / 2.0)
         return "; right but for rounding: " + promise.order;
-    return "";
+    return part_of_sum_text(before, i, run.dtype, got);
 }
 
 }  // namespace
@@ -96,9 +128,10 @@ std::string compare_values(const Run& run, const Group& group, const GroupPromis
     const auto p = static_cast<int>(group.size());
     int chunk = 0;
     while (chunk_of(run.n, p, chunk).offset + chunk_of(run.n, p, chunk).count <= first_wrong) ++chunk;
-    return fmt::format("values[{}] (chunk {} of {}) is {:.9g}, expected {:.9g}; {} of {} elements differ{}",
+    return fmt::format("values[{}] (chunk {} of {}) is {:.9g}, expected {:.9g}; {} of {} elements differ{}{}",
                        first_wrong, chunk, p, value, wanted, wrong, expected.chunk.count,
-                       cause(run, group, promise, rank, first_wrong, value, wanted));
+                       cause(run, group, promise, rank, first_wrong, value, wanted),
+                       other_chunk_text(run, expected, p, begin));
 }
 
 }  // namespace collectives_test
