@@ -9,11 +9,6 @@
 
 namespace zero_test {
 
-inline zero::Fetch fetch_of(Case& c)
-{
-    return c.text("fetch") == "broadcast" ? zero::Fetch::broadcast : zero::Fetch::all_gather;
-}
-
 /// Twice the own part of every bucket, as an optimizer changes it: exact in every dtype.
 inline void double_shards(data_parallel::ParameterValues& values, std::size_t buckets)
 {
@@ -59,7 +54,9 @@ inline void values(Case& c)
     Modules modules = make_probes(sizes_of(c), &c.device(), pass);
     parameters = parameters_by_module(modules);
     const std::vector<Bucket> buckets = buckets_of(c, modules, *group);
-    auto values = zero::make_sharded_values(*group, modules, buckets, replica_options(c), fetch_of(c));
+    auto values = zero::make_sharded_values(
+        *group, modules, buckets, replica_options(c),
+        c.text("fetch") == "broadcast" ? zero::Fetch::broadcast : zero::Fetch::all_gather);
     watch.moment("made");
     put_shards(c, "made", *values, buckets.size());
 

@@ -25,8 +25,8 @@ inline std::optional<Group> group_of(Case& c)
 }
 
 /// A row of numbers a moment: bytes of `category` now, its peak since the last moment, the peak of the
-/// category communication, the clock, and the messages and bytes of group.data and of group.control since
-/// then.
+/// category communication, the clock, and the messages and bytes
+/// of group.data and of group.control since then.
 class Watch {
   public:
     Watch(Case& c, const Group& group, Category category)
@@ -44,7 +44,8 @@ class Watch {
                                             number(device_.memory().peak_of(Category::communication)),
                                             device_.clock().now(), number(data.messages - data_.messages),
                                             number(data.bytes - data_.bytes),
-                                            number(control.messages - control_.messages)});
+                                            number(control.messages - control_.messages),
+                                            number(control.bytes - control_.bytes)});
         data_ = data;
         control_ = control;
         device_.reset_peaks();
@@ -138,14 +139,6 @@ inline data_parallel::ReplicaOptions replica_options(Case& c)
 {
     return {parse_dtype(c.text("dtype")), static_cast<std::uint64_t>(c.integer("seed")),
             c.integer("bucket_bytes"), c.flag("overlap")};
-}
-
-/// The modules' parameters, before the modules are wrapped.
-inline std::vector<std::vector<Parameter*>> parameters_by_module(const Modules& modules)
-{
-    std::vector<std::vector<Parameter*>> all;
-    for (const auto& module : modules) all.push_back(module->parameters());
-    return all;
 }
 
 /// The buckets of the case's modules for the group.

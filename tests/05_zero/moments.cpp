@@ -9,13 +9,17 @@ namespace {
 /// The bucket whose bytes make the difference, if one does.
 std::string culprit(std::uint64_t got, const ExpectedMoment& expected)
 {
-    for (std::size_t b = 0; b < expected.buckets.size(); ++b) {
-        if (got == expected.most + expected.bytes_of[b])
-            return fmt::format(
-                "; as if {} were there {}", expected.buckets[b],
-                expected.held.find(expected.buckets[b]) == std::string::npos ? "too" : "twice");
-        if (got + expected.bytes_of[b] == expected.least)
-            return fmt::format("; as if {} were missing", expected.buckets[b]);
+    const Geometry& geometry = *expected.geometry;
+    for (std::size_t b = 0; b < geometry.buckets.size(); ++b) {
+        const std::uint64_t bytes = geometry.bytes_of(b);
+        const std::uint64_t shard = bytes / static_cast<std::uint64_t>(expected.degree);
+        const std::string name = name_of(geometry, b);
+        const bool due = expected.held.find(name) != std::string::npos;
+        if (got == expected.most + bytes)
+            return fmt::format("; as if {} were there {}", name, due ? "twice" : "too");
+        if (got == expected.most + bytes - shard && !due)
+            return fmt::format("; as if all of {} were kept instead of its shard", name);
+        if (got + bytes == expected.least) return fmt::format("; as if {} were missing", name);
     }
     return "";
 }
@@ -29,14 +33,15 @@ std::string compare_memory(const Moment& got, const ExpectedMoment& expected, co
     if (got.peak > expected.peak)
         return fmt::format("up to {} bytes of {} were held since the last pass, expected at most {}",
                            got.peak, words.category, expected.peak);
-    if (got.communication > expected.communication)
-        return fmt::format("{} bytes of the category communication were needed, expected at most {}",
-                           got.communication, expected.communication);
     return "";
 }
 
 std::string compare_messages(const Moment& got, const ExpectedMoment& expected, const Words& words)
 {
+    if (got.messages == expected.messages && got.sent == expected.sent &&
+        got.communication > expected.communication)
+        return fmt::format("{} bytes of the category communication were needed, expected at most {}",
+                           got.communication, expected.communication);
     if (got.control > 0)
         return fmt::format("{} messages were sent over group.control, expected none", got.control);
     if (got.messages == expected.messages && got.sent == expected.sent) return "";
@@ -76,7 +81,7 @@ Moment moment_of(const RankResult& rank, const std::string& name)
     check(rank.outputs.contains(name), "there is no moment '{}'", name);
     const auto row = rank.outputs.at(name).get<std::vector<double>>();
     const auto count = [&](std::size_t i) { return static_cast<std::uint64_t>(row.at(i)); };
-    return {count(0), count(1), count(2), row.at(3), count(4), count(5), count(6)};
+    return {count(0), count(1), count(2), row.at(3), count(4), count(5), count(6), count(7)};
 }
 
 std::string compare_moment(const Moment& got, const ExpectedMoment& expected, const Words& words)

@@ -23,7 +23,7 @@ std::vector<PassOf> passes_of(std::size_t modules, std::int64_t micro_batch, boo
 struct Moment {
     std::uint64_t bytes, peak, communication;
     double clock;
-    std::uint64_t messages, sent, control;
+    std::uint64_t messages, sent, control, control_bytes;
 };
 
 /// Error when there is none of this name: the passes did not run in the order of the lesson.
@@ -35,11 +35,11 @@ struct ExpectedMoment {
     std::uint64_t peak = 0;           // bytes since the moment before, at most
     std::uint64_t communication = 0;  // peak of the category communication, at most
     double clock = 0.0;
-    std::uint64_t messages = 0;           // over group.data, since the moment before
-    std::uint64_t sent = 0;               // bytes
-    std::string held;                     // what the bytes are
-    std::vector<std::string> buckets;     // how messages call the buckets, with their bytes
-    std::vector<std::uint64_t> bytes_of;  // of these buckets
+    std::uint64_t messages = 0;  // over group.data, since the moment before
+    std::uint64_t sent = 0;      // bytes
+    std::string held;            // what the bytes are
+    const Geometry* geometry = nullptr;
+    int degree = 1;
 };
 
 /// How a part's messages say what is wrong.

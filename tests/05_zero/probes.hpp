@@ -122,15 +122,26 @@ struct Pattern {
     }
 };
 
-/// The place in the model of a parameter's first element: all modules' parameters one after another.
-inline std::int64_t place_of(const Modules& modules, const Parameter& parameter)
+/// The place in the model of a parameter's first element, all modules' parameters one after another. The last
+/// module's last parameter is the first's, and comes after all others.
+inline std::int64_t place_of(const std::vector<std::vector<Parameter*>>& by_module,
+                             const Parameter& parameter)
 {
     std::int64_t place = 0;
-    for (const Parameter* one : parameters_of(modules)) {
-        if (one == &parameter) break;
-        place += one->elements();
-    }
+    for (const std::vector<Parameter*>& module : by_module)
+        for (const Parameter* one : module) {
+            if (one == &parameter) return place;
+            place += one->elements();
+        }
     return place;
+}
+
+/// The modules' parameters, as they are before the modules are wrapped.
+inline std::vector<std::vector<Parameter*>> parameters_by_module(const Modules& modules)
+{
+    std::vector<std::vector<Parameter*>> all;
+    for (const auto& module : modules) all.push_back(module->parameters());
+    return all;
 }
 
 }  // namespace zero_test

@@ -13,9 +13,6 @@ struct ValuesCase {
 
 NamedCase values_case(const ValuesCase& one);
 
-/// The whole bucket as it is initialised, its padding zero.
-std::vector<double> initial_bucket(const Setup& setup, const Bucket& bucket);
-
 /// A message when a pass had other values of a parameter than `factor` times its first ones, or none.
 std::string compare_parameter(const Setup& setup, const Geometry& geometry, std::size_t bucket,
                               const FlatEntry& entry, double factor, const std::vector<double>& got);

@@ -1,19 +1,19 @@
 #include <cmath>
 
+#include "tests/05_zero/held.hpp"
 #include "tests/05_zero/values_check.hpp"
 
 namespace zero_test {
 
+namespace {
+
 std::vector<double> initial_bucket(const Setup& setup, const Bucket& bucket)
 {
     Device device{DeviceOptions{}};
-    Tensor values(device, {bucket.padded}, setup.dtype, Category::workspace);
-    values.fill_zero();
-    for (const FlatEntry& entry : bucket.entries)
-        initialise(*entry.parameter, setup.seed, 0,
-                   values.buffer().part(entry.offset, entry.parameter->elements()));
-    return to_doubles(values);
+    return to_doubles(initial_values(device, bucket, setup.dtype, static_cast<std::uint64_t>(setup.seed)));
 }
+
+}  // namespace
 
 std::string compare_parameter(const Setup& setup, const Geometry& geometry, std::size_t bucket,
                               const FlatEntry& entry, double factor, const std::vector<double>& got)

@@ -1,23 +1,17 @@
+#include "tests/05_zero/sizes.hpp"
 #include "tests/05_zero/values_check.hpp"
 
 using namespace zero_test;
 
 namespace {
 
-/// A module without parameters, parameters shorter than a shard, a shard that is all padding at degrees 4,
-/// 5, 8.
-const Sizes uneven{{6, 1, 4}, {}, {2}, {3, 2, 2, 7}, {5}};
-/// Buckets of equal size, which a crossed fetch could mix up.
+/// Buckets of equal size, which crossed fetches could mix up.
 const Sizes equal{{4, 4}, {8}, {8}, {8}};
 
 ValuesCase case_of(const Sizes& sizes, int degree, std::int64_t bucket_bytes, DType dtype = DType::fp64)
 {
     ValuesCase one;
-    one.setup.sizes = sizes;
-    one.setup.degree = degree;
-    one.setup.bucket_bytes = bucket_bytes;
-    one.setup.dtype = dtype;
-    one.setup.seed = static_cast<std::int64_t>(seed_of("values"));
+    one.setup = setup_of(sizes, degree, bucket_bytes, dtype);
     return one;
 }
 

@@ -55,6 +55,11 @@ void initialise(Parameter& parameter, std::uint64_t seed)
 void merge_second_gradient(Parameter& parameter)
 {
     if (parameter.second_gradient.empty()) return;
+    check(!parameter.gradient.empty(),
+          "the second gradient of {} is to be merged, but its gradient is bound to nothing: merge it before "
+          "the "
+          "gradient is reduced and let go",
+          parameter.name);
     add(parameter.second_gradient, parameter.gradient);
     parameter.second_gradient = Tensor();
 }
