@@ -42,8 +42,8 @@ std::unique_ptr<Gradients> make_sharded_gradients(Group& group, const Modules& m
 /// 05.4 Stage 3: a shard of every bucket's values is held, initialised to its part of the whole. The buckets
 /// of a module's parameters are fetched before its pass, while that of the pass that follows is fetched
 /// beside it, and freed after it unless the next pass needs them too (the head's backward follows its
-/// forward; the first module's backward reads no values, so it fetches none). So at most two buckets are
-/// there at once, or three where the head needs the tied embedding beside its own.
+/// forward). A backward pass that reads no values (Module::backward_reads_values) fetches none. So at most
+/// two buckets are there at once, or three where the head needs the tied embedding beside its own.
 std::unique_ptr<ParameterValues> make_sharded_values(Group& group, const Modules& modules,
                                                      const std::vector<Bucket>& buckets,
                                                      const ReplicaOptions& options, Fetch fetch);

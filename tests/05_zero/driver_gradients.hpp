@@ -42,8 +42,8 @@ inline void gradients(Case& c)
     Pattern pattern{c.flag("digits"), static_cast<std::uint64_t>(c.integer("seed")), group->data.size(), 0};
     std::vector<std::vector<Parameter*>> parameters;
     const std::vector<double> flops = c.numbers("flops");
-    Modules modules =
-        make_probes(sizes_of(c), &c.device(), [&](char which, std::size_t module, std::int64_t m) {
+    Modules modules = make_probes(
+        sizes_of(c), c.flag("first_reads"), &c.device(), [&](char which, std::size_t module, std::int64_t m) {
             if (which == 'b') {
                 watch.moment("in " + prefix + name_of_pass(which, module, m));
                 for (Parameter* parameter : parameters[module]) {

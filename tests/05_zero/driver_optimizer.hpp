@@ -113,7 +113,7 @@ inline void optimizer(Case& c)
 {
     std::optional<Group> group = group_of(c);
     if (!group) return;
-    Modules modules = make_probes(sizes_of(c));
+    Modules modules = make_probes(sizes_of(c), c.flag("first_reads"));
     const std::vector<Bucket> buckets = buckets_of(c, modules, *group);
     GivenValues values(c, *group, buckets, c.flag("whole"));
     GivenGradients gradients(c, *group, buckets);

@@ -44,14 +44,14 @@ inline void values(Case& c)
     const auto pass = [&](char which, std::size_t module, std::int64_t micro_batch) {
         const std::string name = action + name_of_pass(which, module, micro_batch);
         watch.moment("in " + name);
-        const bool reads = which == 'f' || module > 0;
+        const bool reads = which == 'f' || module > 0 || c.flag("first_reads");
         for (const Parameter* parameter : parameters[module])
             if (reads)
                 c.put(name + " " + parameter->name,
                       parameter->value.empty() ? std::vector<double>{} : to_doubles(parameter->value));
         c.device().compute(flops[module]);
     };
-    Modules modules = make_probes(sizes_of(c), &c.device(), pass);
+    Modules modules = make_probes(sizes_of(c), c.flag("first_reads"), &c.device(), pass);
     parameters = parameters_by_module(modules);
     const std::vector<Bucket> buckets = buckets_of(c, modules, *group);
     auto values = zero::make_sharded_values(

@@ -20,11 +20,12 @@ using Sizes = std::vector<std::vector<std::int64_t>>;
 /// What a probe does in a pass ('f' forward, 'b' backward) of module `module` over a micro-batch.
 using Pass = std::function<void(char pass, std::size_t module, std::int64_t micro_batch)>;
 
-/// A module that passes on one number, and calls `pass` in each pass.
+/// A module that passes on one number, and calls `pass` in each pass. The first module's backward pass reads
+/// no values, as an embedding's, unless `first_reads`.
 class Probe : public Module {
   public:
-    Probe(std::size_t index, const std::vector<std::int64_t>& sizes, Device* device, Pass pass)
-        : index_(index), own_(sizes.size()), device_(device), pass_(std::move(pass))
+    Probe(std::size_t index, const std::vector<std::int64_t>& sizes, bool reads, Device* device, Pass pass)
+        : index_(index), own_(sizes.size()), reads_(reads), device_(device), pass_(std::move(pass))
     {
         for (std::size_t i = 0; i < sizes.size(); ++i)
             own_[i] = {fmt::format("m{}.p{}", index, i),
@@ -45,6 +46,8 @@ class Probe : public Module {
         if (shared_ != nullptr) all.push_back(shared_);
         return all;
     }
+
+    bool backward_reads_values() const override { return reads_; }
 
     Tensor forward(const MicroBatch& batch, Tensor, Saved&) override
     {
@@ -68,17 +71,19 @@ class Probe : public Module {
 
     std::size_t index_;
     std::vector<Parameter> own_;
+    bool reads_;
     Parameter* shared_ = nullptr;
     Device* device_;
     Pass pass_;
 };
 
 /// The judge runs no passes: it needs no device.
-inline Modules make_probes(const Sizes& sizes, Device* device = nullptr, const Pass& pass = {})
+inline Modules make_probes(const Sizes& sizes, bool first_reads, Device* device = nullptr,
+                           const Pass& pass = {})
 {
     Modules modules;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-        auto probe = std::make_unique<Probe>(i, sizes[i], device, pass);
+        auto probe = std::make_unique<Probe>(i, sizes[i], i > 0 || first_reads, device, pass);
         if (i > 0 && i + 1 == sizes.size()) probe->use(*modules.front()->parameters().front());
         modules.push_back(std::move(probe));
     }

@@ -9,7 +9,8 @@ std::string Setup::name() const
     return fmt::format("degree {}, {}, --bucket-bytes {}{}{}", degree, shardlings::name_of(dtype),
                        bucket_bytes,
                        micro_batches > 1 ? fmt::format(", {} micro-batches", micro_batches) : "",
-                       overlap ? "" : ", no overlap");
+                       overlap ? "" : ", no overlap") +
+           (first_reads ? ", all backward passes read values" : "");
 }
 
 std::vector<double> Setup::flops(int rank) const
@@ -21,7 +22,7 @@ std::vector<double> Setup::flops(int rank) const
 }
 
 Geometry::Geometry(const Setup& setup)
-    : modules(make_probes(setup.sizes)),
+    : modules(make_probes(setup.sizes, setup.first_reads)),
       buckets(data_parallel::make_buckets(modules, setup.degree, setup.dtype, setup.bucket_bytes)),
       used(data_parallel::buckets_of_modules(modules, buckets)),
       element(size_of(setup.dtype))
@@ -69,6 +70,7 @@ CaseInput case_input(const Setup& setup, const std::string& operation, const jso
         own["bucket_bytes"] = setup.bucket_bytes;
         own["dtype"] = shardlings::name_of(setup.dtype);
         own["micro_batches"] = setup.micro_batches;
+        own["first_reads"] = setup.first_reads;
         own["overlap"] = setup.overlap;
         own["seed"] = setup.seed;
         own["flops"] = setup.flops(std::max(member, 0));

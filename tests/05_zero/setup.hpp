@@ -22,6 +22,7 @@ struct Setup {
     std::int64_t bucket_bytes = 1;
     DType dtype = DType::fp64;
     std::int64_t micro_batches = 1;
+    bool first_reads = false;  // values in the first module's backward pass, as in a later pipeline stage
     bool overlap = true;
     Link link{2e-6, 20e6};  // so slow that the bytes of small buckets count
 

@@ -18,7 +18,8 @@ ValuesModel::ValuesModel(const Setup& of, const Geometry& with, bool by_broadcas
 
 BucketList ValuesModel::needs(char pass, std::size_t module) const
 {
-    return pass == 'b' && module == 0 ? BucketList{} : geometry.used[module];
+    return pass == 'b' && !geometry.modules[module]->backward_reads_values() ? BucketList{}
+                                                                             : geometry.used[module];
 }
 
 void ValuesModel::enter(const BucketList& now, const BucketList& next)

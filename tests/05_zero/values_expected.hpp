@@ -13,8 +13,7 @@ using BucketList = std::vector<std::size_t>;
 struct ValuesModel {
     ValuesModel(const Setup& setup, const Geometry& geometry, bool broadcast);
 
-    /// The buckets that a pass needs: all of the module's, but none for the first module's backward, which
-    /// reads no values.
+    /// The buckets that a pass needs: all of the module's, but none for a backward pass that reads no values.
     BucketList needs(char pass, std::size_t module) const;
     /// Before a pass: `now` is fetched unless it is there, then `next`; the pass begins when `now` is there.
     void enter(const BucketList& now, const BucketList& next);

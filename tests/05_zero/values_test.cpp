@@ -32,6 +32,9 @@ TEST_CASE("05.4 make_sharded_values: what each pass reads, holds, sends and wait
     ValuesCase without_overlap = case_of(uneven, 3, 1);
     without_overlap.setup.overlap = false;
     cases.push_back(values_case(without_overlap));
+    ValuesCase later_stage = case_of(uneven, 3, 1);
+    later_stage.setup.first_reads = true;
+    cases.push_back(values_case(later_stage));
     ValuesCase accumulating = case_of(uneven, 3, 1);
     accumulating.setup.micro_batches = 3;
     cases.push_back(values_case(accumulating));
