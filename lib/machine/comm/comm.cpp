@@ -87,8 +87,9 @@ const Traffic& Comm::traffic() const
 
 void Comm::start_send(Request::State& request, ConstBuffer values, int to, int tag)
 {
-    state_->announce(request, values, to, tag);
+    state_->check_message("send", values.count, to, tag);
     state_->start_payload(values, to, tag, request.payload);
+    state_->announce(request, values, to, tag);
 }
 
 Request Comm::isend(ConstBuffer values, int to, int tag, std::source_location where)
@@ -101,10 +102,11 @@ Request Comm::isend(ConstBuffer values, int to, int tag, std::source_location wh
 
 void Comm::start_recv(Request::State& request, Buffer values, int from, int tag)
 {
-    state_->expect(request, values, from, tag);
+    state_->check_message("recv", values.count, from, tag);
     check_mpi(MPI_Irecv(values.data, static_cast<int>(values.count), mpi_type(values.dtype), from, tag,
                         state_->payload, &request.payload),
               "MPI_Irecv");
+    state_->expect(request, values, from, tag);
 }
 
 Request Comm::irecv(Buffer values, int from, int tag, std::source_location where)

@@ -61,7 +61,8 @@ class Request {
     /// device idles until then. Does nothing on a request that holds no message.
     void wait();
     bool pending() const { return state_ != nullptr; }
-    /// When the link will have carried a message that is being sent, in virtual time. Of a pending isend only.
+    /// When the link will have carried a message that is being sent, in virtual time. Of a pending isend
+    /// only.
     double arrival() const;
 
   private:
@@ -99,20 +100,24 @@ class Comm {
     /// The two buffers must not overlap.
     void sendrecv(ConstBuffer out, int to, Buffer in, int from, int tag = 0);
 
-    /// What takes a piece of an arriving message: elements [offset, offset + piece.count) of it. The piece is
-    /// only there during the call.
+    /// As sendrecv, faster for long messages: each goes in pieces that are on their way one behind the other.
+    /// For traffic and virtual time it is one message each way. The other side of both messages must call
+    /// exchange_pieces too.
+    void exchange_pieces(ConstBuffer out, int to, Buffer in, int from, int tag = 0);
+    /// The same with the message from `from`, `count` elements of the dtype of `out`, given to `take` piece
+    /// by piece, in order, while the next pieces arrive: it needs no place of its own, and is used while it
+    /// is in the cache. `piece` is elements [offset, offset + piece.count) and only there during the call;
+    /// `take` must not write to `out`. In virtual time the message has arrived before the first is taken.
+    /// Needs memory of the category communication for the pieces on their way: not more than the message nor
+    /// most_in_pieces bytes.
     using TakePiece = std::function<void(std::int64_t offset, ConstBuffer piece)>;
-    /// As sendrecv, with the message from `from` (`count` elements of the dtype of `out`) given to `take`
-    /// piece by piece, in order, while the next pieces arrive and those of `out` leave: no memory for all of
-    /// it is needed, and it is used while it is in the cache. For traffic and virtual time it is one message
-    /// each way, which has arrived before the first piece is taken. `take` must not write to `out`. Needs
-    /// memory of the category communication for at most the message and at most pieces_bytes. The other side
-    /// of both messages must call exchange_pieces too.
     void exchange_pieces(ConstBuffer out, int to, std::int64_t count, int from, const TakePiece& take,
                          int tag = 0);
-    static constexpr std::int64_t piece_bytes = 64 * 1024;
-    static constexpr int pieces_ahead = 4;  // that are on their way at once
-    static constexpr std::int64_t pieces_bytes = pieces_ahead * piece_bytes;
+    /// A message goes in pieces of a quarter of it, but of 64 to 256 KiB.
+    static constexpr int pieces_ahead = 4;
+    static constexpr std::int64_t smallest_piece = 64 * 1024;
+    static constexpr std::int64_t largest_piece = 256 * 1024;
+    static constexpr std::int64_t most_in_pieces = pieces_ahead * largest_piece;
 
     /// Start a message and return; the buffer must not be touched (isend: written) until the request is
     /// waited for.
@@ -131,6 +136,7 @@ class Comm {
 
   private:
     struct State;
+    struct Exchange;
     explicit Comm(std::unique_ptr<State> state);
     void start_send(Request::State& request, ConstBuffer values, int to, int tag);
     void start_recv(Request::State& request, Buffer values, int from, int tag);

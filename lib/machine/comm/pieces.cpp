@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "lib/machine/comm/state.hpp"
 
@@ -10,17 +11,23 @@ namespace {
 constexpr int ahead = Comm::pieces_ahead;
 using Requests = std::array<MPI_Request, ahead>;
 
-/// How a message is cut: all pieces of `length` elements but the last. Also an empty message has a piece, so
-/// that its sender waits for the receiver as for any other.
+constexpr std::int64_t alignment = 64;  // bytes
+
+/// How a message is cut: all pieces have `length` elements but the last. Also an empty message has a piece,
+/// so that its sender waits for the receiver as for any other.
 struct Pieces {
     std::int64_t count;
     std::int64_t length;
+    std::int64_t number;
 
-    Pieces(std::int64_t elements, DType dtype)
-        : count(elements), length(Comm::piece_bytes / static_cast<std::int64_t>(size_of(dtype)))
+    Pieces(std::int64_t elements, DType dtype) : count(elements)
     {
+        const auto size = static_cast<std::int64_t>(size_of(dtype));
+        const std::int64_t quarter = (count * size + ahead - 1) / ahead;
+        const std::int64_t share = (quarter + alignment - 1) / alignment * alignment;
+        length = std::clamp(share, Comm::smallest_piece, Comm::largest_piece) / size;
+        number = std::max<std::int64_t>(1, (count + length - 1) / length);
     }
-    std::int64_t number() const { return std::max<std::int64_t>(1, (count + length - 1) / length); }
     std::int64_t begin(std::int64_t piece) const { return piece * length; }
     std::int64_t length_of(std::int64_t piece) const { return std::min(length, count - begin(piece)); }
 };
@@ -37,57 +44,85 @@ void wait_for(MPI_Request& request)
 
 }  // namespace
 
+/// One message each way, both cut. At most `ahead` pieces of each are on their way.
+struct Comm::Exchange {
+    Comm::State& comm;
+    ConstBuffer out;
+    int to;
+    Buffer in;              // all of the arriving message, or places for `ahead` pieces of it
+    std::int64_t in_count;  // elements of the arriving message
+    int from;
+    int tag;
+    Pieces leaving{out.count, out.dtype};
+    Pieces arriving{in_count, in.dtype};
+    Requests sends{};
+    Requests receives{};
+
+    Buffer place(std::int64_t piece) const
+    {
+        const std::int64_t begin = arriving.begin(in.count == in_count ? piece : piece % ahead);
+        return in.part(begin, arriving.length_of(piece));
+    }
+    void start_send(std::int64_t piece)
+    {
+        if (piece >= leaving.number) return;
+        MPI_Request& request = place_of(piece, sends);
+        wait_for(request);
+        comm.start_payload(out.part(leaving.begin(piece), leaving.length_of(piece)), to, tag, request);
+    }
+    void start_receive(std::int64_t piece)
+    {
+        if (piece >= arriving.number) return;
+        const Buffer values = place(piece);
+        check_mpi(MPI_Irecv(values.data, static_cast<int>(values.count), mpi_type(values.dtype), from, tag,
+                            comm.payload, &place_of(piece, receives)),
+                  "MPI_Irecv");
+    }
+    void run(const TakePiece& take);
+};
+
+void Comm::Exchange::run(const TakePiece& take)
+{
+    sends.fill(MPI_REQUEST_NULL);
+    receives.fill(MPI_REQUEST_NULL);
+    Request::State receive;
+    Request::State sending;
+    for (int piece = 0; piece < ahead; ++piece) start_receive(piece);
+    comm.expect(receive, {nullptr, in_count, in.dtype}, from, tag);
+    receive.in_pieces = true;
+    receive.payload_count = arriving.length_of(0);
+    for (int piece = 0; piece < ahead; ++piece) start_send(piece);
+    sending.in_pieces = true;
+    comm.announce(sending, out, to, tag);
+    std::swap(receive.payload, receives.front());
+    receive.finish();
+    for (std::int64_t piece = 0; piece < arriving.number; ++piece) {
+        wait_for(place_of(piece, receives));
+        if (in_count > 0) take(arriving.begin(piece), place(piece));
+        start_receive(piece + ahead);
+        start_send(piece + ahead);
+    }
+    for (std::int64_t piece = arriving.number + ahead; piece < leaving.number; ++piece) start_send(piece);
+    for (MPI_Request& request : sends) wait_for(request);
+    sending.finish();
+}
+
+void Comm::exchange_pieces(ConstBuffer out, int to, Buffer in, int from, int tag)
+{
+    state_->check_message("exchange_pieces", out.count, to, tag);
+    state_->check_message("exchange_pieces", in.count, from, tag);
+    Exchange{*state_, out, to, in, in.count, from, tag}.run([](std::int64_t, ConstBuffer) {});
+}
+
 void Comm::exchange_pieces(ConstBuffer out, int to, std::int64_t count, int from, const TakePiece& take,
                            int tag)
 {
     state_->check_message("exchange_pieces", out.count, to, tag);
     state_->check_message("exchange_pieces", count, from, tag);
-    const Pieces arriving(count, out.dtype);
-    const Pieces leaving(out.count, out.dtype);
-    const std::int64_t held = std::min(count, ahead * arriving.length);
+    const std::int64_t held = std::min(count, ahead * Pieces(count, out.dtype).length);
     const Allocation memory =
         device().allocate(static_cast<std::size_t>(held) * size_of(out.dtype), Category::communication);
-    const auto place = [&](std::int64_t piece) {
-        return Buffer{memory.data(), held, out.dtype}.part(arriving.begin(piece % ahead),
-                                                           arriving.length_of(piece));
-    };
-    Requests receives;
-    Requests sends;
-    receives.fill(MPI_REQUEST_NULL);
-    sends.fill(MPI_REQUEST_NULL);
-    const auto start_receive = [&](std::int64_t piece) {
-        if (piece >= arriving.number()) return;
-        const Buffer to_fill = place(piece);
-        check_mpi(MPI_Irecv(to_fill.data, static_cast<int>(to_fill.count), mpi_type(out.dtype), from, tag,
-                            state_->payload, &place_of(piece, receives)),
-                  "MPI_Irecv");
-    };
-    const auto start_send = [&](std::int64_t piece) {
-        if (piece >= leaving.number()) return;
-        wait_for(place_of(piece, sends));
-        state_->start_payload(out.part(leaving.begin(piece), leaving.length_of(piece)), to, tag,
-                              place_of(piece, sends));
-    };
-
-    Request::State receive;
-    Request::State sending;
-    state_->expect(receive, {nullptr, count, out.dtype}, from, tag, true);
-    for (int piece = 0; piece < ahead; ++piece) start_receive(piece);
-    state_->announce(sending, out, to, tag, true);
-    for (int piece = 0; piece < ahead; ++piece) start_send(piece);
-    receive.wait_for_stamp();
-    receive.check_received(receive.expected.count);
-    receive.idle_until_arrival();
-    for (std::int64_t piece = 0; piece < arriving.number(); ++piece) {
-        wait_for(place_of(piece, receives));
-        if (count > 0) take(arriving.begin(piece), place(piece));
-        start_receive(piece + ahead);
-        start_send(piece + ahead);
-    }
-    for (std::int64_t piece = arriving.number() + ahead; piece < leaving.number(); ++piece) start_send(piece);
-    for (MPI_Request& request : sends) wait_for(request);
-    sending.wait_for_stamp();
-    sending.idle_until_arrival();
+    Exchange{*state_, out, to, {memory.data(), held, out.dtype}, count, from, tag}.run(take);
 }
 
 }  // namespace shardlings

@@ -97,25 +97,23 @@ Stamp Comm::State::depart(ConstBuffer values, int to)
     return {arrival, values.count, static_cast<std::int32_t>(values.dtype), 0};
 }
 
-void Comm::State::announce(Request::State& request, ConstBuffer values, int to, int tag, bool in_pieces)
+void Comm::State::announce(Request::State& request, ConstBuffer values, int to, int tag)
 {
-    check_message("send", values.count, to, tag);
     request.device = device;
     request.peer_world = world_ranks[static_cast<std::size_t>(to)];
     request.tag = tag;
     request.stamp = depart(values, to);
-    request.stamp.in_pieces = in_pieces ? 1 : 0;
+    request.stamp.in_pieces = request.in_pieces ? 1 : 0;
     check_mpi(MPI_Isend(&request.stamp, stamp_bytes, MPI_BYTE, to, tag, stamps, &request.stamp_request),
               "MPI_Isend");
 }
 
-void Comm::State::expect(Request::State& request, Buffer values, int from, int tag, bool in_pieces)
+void Comm::State::expect(Request::State& request, Buffer values, int from, int tag)
 {
-    check_message("recv", values.count, from, tag);
     request.device = device;
     request.receives = true;
-    request.in_pieces = in_pieces;
     request.expected = values;
+    request.payload_count = values.count;
     request.peer_world = world_ranks[static_cast<std::size_t>(from)];
     request.tag = tag;
     check_mpi(MPI_Irecv(&request.stamp, stamp_bytes, MPI_BYTE, from, tag, stamps, &request.stamp_request),
@@ -139,33 +137,18 @@ void Request::State::check_received(std::int64_t arrived) const
           device->rank(), expected.count, name_of(expected.dtype), peer_world, tag, stamp.count,
           name_of(sent));
     check(
-        (stamp.in_pieces != 0) == in_pieces && arrived == expected.count,
+        (stamp.in_pieces != 0) == in_pieces && arrived == payload_count,
         "rank {} expected {} elements {} from rank {} (tag {}) but they were sent {}: either both sides call "
         "exchange_pieces or none",
         device->rank(), expected.count, in_pieces ? "in pieces" : "as a whole", peer_world, tag,
         in_pieces ? "as a whole" : "in pieces");
 }
 
-void Request::State::wait_for_stamp()
-{
-    check_mpi(MPI_Wait(&stamp_request, MPI_STATUS_IGNORE), "MPI_Wait");
-}
-
-void Request::State::idle_until_arrival()
-{
-    Clock& clock = device->clock();
-    const double begin = clock.now();
-    clock.wait_until(stamp.arrival);
-    if (!device->recording()) return;
-    const char* kind = receives ? "receive" : "wait";
-    device->record({kind, kind, begin, clock.now(), 0.0, expected.bytes(), peer_world, -1});
-}
-
 void Request::State::finish()
 {
     MPI_Status status;
     const int code = MPI_Wait(&payload, &status);
-    wait_for_stamp();
+    check_mpi(MPI_Wait(&stamp_request, MPI_STATUS_IGNORE), "MPI_Wait");
     int error_class = MPI_SUCCESS;
     if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
     if (receives && (error_class == MPI_SUCCESS || error_class == MPI_ERR_TRUNCATE)) {
@@ -174,7 +157,12 @@ void Request::State::finish()
         check_received(count);
     }
     check_mpi(code, "MPI_Wait");
-    idle_until_arrival();
+    Clock& clock = device->clock();
+    const double begin = clock.now();
+    clock.wait_until(stamp.arrival);
+    if (!device->recording()) return;
+    const char* kind = receives ? "receive" : "wait";
+    device->record({kind, kind, begin, clock.now(), 0.0, expected.bytes(), peer_world, -1});
 }
 
 }  // namespace shardlings

@@ -37,10 +37,10 @@ struct Comm::State {
     /// Books the message on the sender's link and returns its stamp.
     Stamp depart(ConstBuffer values, int to);
 
-    /// All of a message but its payload: the sender's stamp on its way, the receiver waiting for it.
-    void announce(Request::State& request, ConstBuffer values, int to, int tag, bool in_pieces = false);
-    void expect(Request::State& request, Buffer values, int from, int tag, bool in_pieces = false);
-    /// Starts sending `values`, already announced.
+    /// All of a message but its payload: the sender's stamp on its way, the receiver waiting for it. After
+    /// the payload, which takes longer.
+    void announce(Request::State& request, ConstBuffer values, int to, int tag);
+    void expect(Request::State& request, Buffer values, int from, int tag);
     void start_payload(ConstBuffer values, int to, int tag, MPI_Request& request) const;
 };
 
@@ -52,16 +52,15 @@ struct Request::State {
     bool receives = false;
     bool in_pieces = false;
     Buffer expected;
+    std::int64_t payload_count =
+        0;  // elements that `payload` waits for: all of `expected`, or its first piece
     int peer_world = -1;
     int tag = 0;
     std::source_location where;
 
-    /// Error unless what was sent, and the `arrived` elements of it that came, is what was asked for.
+    /// Error unless what was sent is what was asked for, and `arrived` elements of it came at once.
     void check_received(std::int64_t arrived) const;
-    void wait_for_stamp();
-    /// Moves the clock to the message's arrival and records the waiting.
-    void idle_until_arrival();
-    /// Waits for payload and stamp.
+    /// Waits for payload and stamp and moves the clock to the message's arrival.
     void finish();
 };
 

@@ -44,7 +44,7 @@ void exchange(Comm& comm, DType dtype, std::int64_t longest, int to, int from, b
     std::int64_t next = 0;
     comm.exchange_pieces(as(dtype, out), to, asked.count, from, [&](std::int64_t offset, ConstBuffer piece) {
         check(offset == next, "a piece begins at element {}, expected {}", offset, next);
-        check(piece.dtype == dtype && piece.count > 0 && piece.bytes() <= Comm::piece_bytes,
+        check(piece.dtype == dtype && piece.count > 0 && piece.bytes() <= Comm::largest_piece,
               "a piece of {} {} elements", piece.count, name_of(piece.dtype));
         check(std::memcmp(piece.data, asked.part(offset, piece.count).data, piece.bytes()) == 0,
               "the piece at element {} of {} is not what rank {} sent", offset, asked.count, from);
@@ -52,12 +52,28 @@ void exchange(Comm& comm, DType dtype, std::int64_t longest, int to, int from, b
     });
     check(next == asked.count, "{} of {} elements were handed over", next, asked.count);
     const MemoryUse& memory = device.memory();
-    const auto most = std::min<std::uint64_t>(expected.size(), Comm::pieces_bytes);
+    const auto most = std::min<std::uint64_t>(expected.size(), Comm::most_in_pieces);
     check(memory.peak_of(Category::communication) == most && memory.current == 0,
           "{} bytes for pieces, expected {}; {} left", memory.peak, most, memory.current);
 }
 
-/// All lengths around those of a piece and of what is on its way at once, in both directions round the ring.
+/// The same exchange into memory for all of it.
+void exchange_in_place(Comm& comm, DType dtype, std::int64_t longest, int to, int from, bool equal)
+{
+    const auto message = [&](int rank) {
+        return message_of(rank, static_cast<std::size_t>(length_of(longest, rank, equal)) * size_of(dtype));
+    };
+    const std::vector<std::byte> out = message(comm.rank());
+    const std::vector<std::byte> expected = message(from);
+    std::vector<std::byte> in(expected.size());
+    comm.device().reset_peaks();
+    comm.exchange_pieces(as(dtype, out), to, {in.data(), as(dtype, in).count, dtype}, from);
+    check(in == expected, "what rank {} sent did not arrive as it was", from);
+    check(comm.device().memory().peak == 0, "{} bytes were used", comm.device().memory().peak);
+}
+
+/// All lengths around those at which pieces grow and become more than are on their way at once, in both
+/// directions round the ring.
 void all_lengths(const DeviceOptions& options)
 {
     Device device(options);
@@ -66,13 +82,16 @@ void all_lengths(const DeviceOptions& options)
     const int right = (comm.rank() + 1) % p;
     const int left = (comm.rank() + p - 1) % p;
     for (const DType dtype : {DType::fp64, DType::bf16, DType::byte}) {
-        const std::int64_t piece = Comm::piece_bytes / static_cast<std::int64_t>(size_of(dtype));
-        for (const std::int64_t longest :
-             {std::int64_t{0}, std::int64_t{1}, piece - 1, piece, piece + 1, Comm::pieces_ahead * piece,
-              Comm::pieces_ahead * piece + 1, 11 * piece + 3})
+        const auto size = static_cast<std::int64_t>(size_of(dtype));
+        std::vector<std::int64_t> lengths{0, 1, 11 * Comm::largest_piece / size + 3};
+        for (const std::int64_t bytes : {Comm::smallest_piece, Comm::pieces_ahead * Comm::smallest_piece,
+                                         Comm::pieces_ahead * Comm::largest_piece})
+            for (const int more : {-1, 0, 1}) lengths.push_back(bytes / size + more);
+        for (const std::int64_t longest : lengths)
             for (const bool equal : {true, false}) {
                 exchange(comm, dtype, longest, right, left, equal);
                 exchange(comm, dtype, longest, left, right, equal);
+                exchange_in_place(comm, dtype, longest, right, left, equal);
             }
     }
 }
