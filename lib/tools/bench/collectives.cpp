@@ -3,7 +3,11 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <functional>
+#include <map>
+#include <sstream>
 #include <vector>
 
 #include "lessons/03_collectives/node_aware.hpp"
@@ -11,16 +15,24 @@
 #include "lib/machine/base/error.hpp"
 #include "lib/machine/base/units.hpp"
 #include "lib/machine/tensor/tensor.hpp"
+#include "lib/tools/launch/launch.hpp"
 
 namespace shardlings {
 
 namespace {
 
-constexpr double seconds_of_a_round = 0.02;
-constexpr std::uint64_t largest_short = 256 * 1024;
+constexpr std::array rank_counts{2, 4, 8};
+constexpr std::array<std::uint64_t, 9> lengths{8,       1 << 10, 1 << 14, 1 << 16, 1 << 18,
+                                               1 << 20, 1 << 22, 1 << 24, 1 << 26};
+constexpr std::uint64_t longest_short = 1 << 18;
+constexpr int turns = 5;
+constexpr double seconds_of_a_turn = 0.01;
+constexpr double launch_limit = 600.0;  // seconds
 
-/// Seconds of one call on the slowest rank, from a barrier to a barrier.
-double seconds_of(const std::function<void()>& call, int count)
+using Call = std::function<void()>;
+
+/// Seconds of one of `count` calls, on the slowest rank.
+double seconds_of(const Call& call, int count)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
@@ -30,21 +42,8 @@ double seconds_of(const std::function<void()>& call, int count)
     return seconds;
 }
 
-/// What one side took, in every round.
-struct Times {
-    std::vector<double> seconds;
-
-    double best() const { return *std::min_element(seconds.begin(), seconds.end()); }
-    double median() const
-    {
-        std::vector<double> sorted = seconds;
-        std::sort(sorted.begin(), sorted.end());
-        return sorted[sorted.size() / 2];
-    }
-};
-
-/// Error unless every element is the sum of one from each rank.
-void check_sum(const std::function<void()>& call, Tensor& values, int ranks, std::string_view name)
+/// Error unless the sum of a one from each rank is what it should be.
+void check_sum(const Call& call, Tensor& values, int ranks, std::string_view name)
 {
     std::ranges::fill(values.span<float>(), 1.0F);
     call();
@@ -52,38 +51,72 @@ void check_sum(const std::function<void()>& call, Tensor& values, int ranks, std
         check(value == static_cast<float>(ranks), "{}: {} is not the sum of {} ones", name, value, ranks);
 }
 
-void measure(Comm& comm, collectives::NodeGroups& groups, std::uint64_t bytes, int rounds)
+/// Prints "BYTES OURS MPI'S", in seconds, for every turn.
+void measure(Comm& comm, collectives::NodeGroups& groups, std::uint64_t bytes)
 {
     const auto count = static_cast<int>(bytes / sizeof(float));
     Tensor values(comm.device(), {count}, DType::fp32, Category::gradients);
-    const std::function<void()> ours = [&] {
-        if (bytes <= largest_short)
+    const Call ours = [&] {
+        if (bytes <= longest_short)
             collectives::all_reduce(comm, groups, values.buffer());
         else
             collectives::ring_all_reduce(comm, values.buffer());
     };
-    const std::function<void()> mpi = [&] {
+    const Call mpi = [&] {
         MPI_Allreduce(MPI_IN_PLACE, values.span<float>().data(), count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     };
     check_sum(ours, values, comm.size(), "all_reduce");
     check_sum(mpi, values, comm.size(), "MPI_Allreduce");
-    values.fill_zero();  // whose sums stay zero, however often they are taken
-    const int calls = std::clamp(static_cast<int>(seconds_of_a_round / seconds_of(mpi, 3)), 1, 1000);
-    Times our_times;
-    Times mpi_times;
-    for (int round = 0; round < rounds; ++round)
-        for (const bool is_ours : {round % 2 == 0, round % 2 != 0})
-            (is_ours ? our_times : mpi_times).seconds.push_back(seconds_of(is_ours ? ours : mpi, calls));
-    if (comm.rank() != 0) return;
-    fmt::print("{:>5}  {:>9}  {:>9}  {:>9}  {:>5.2f}  {:>9}  {:>9}  {:>5.2f}\n", comm.size(),
-               format_bytes(bytes), format_seconds(our_times.best()), format_seconds(mpi_times.best()),
-               our_times.best() / mpi_times.best(), format_seconds(our_times.median()),
-               format_seconds(mpi_times.median()), our_times.median() / mpi_times.median());
+    values.fill_zero();  // their sums stay zero, however often they are taken
+    const int calls = std::clamp(static_cast<int>(seconds_of_a_turn / seconds_of(mpi, 3)), 1, 1000);
+    for (int turn = 0; turn < turns; ++turn) {
+        const double of_ours = seconds_of(ours, calls);
+        const double of_mpi = seconds_of(mpi, calls);
+        if (comm.rank() == 0) fmt::print("{} {} {}\n", bytes, of_ours, of_mpi);
+    }
+}
+
+/// What the turns of all launches took.
+struct Times {
+    std::vector<double> ours;
+    std::vector<double> mpi;
+};
+
+/// Adds the turns of a launch of `ranks` ranks to `times`, by length.
+void launch_and_measure(int ranks, std::map<std::uint64_t, Times>& times)
+{
+    const std::string self = std::filesystem::canonical("/proc/self/exe").string();
+    const ProcessResult result =
+        run_captured(mpirun_command(ranks, {self, "bench", "collectives", "--measure"}), mpirun_environment(),
+                     launch_limit);
+    check(result.exit_code == 0 && result.signal == 0 && !result.timed_out,
+          "the launch of {} ranks failed: {}", ranks, result.output);
+    std::istringstream lines(result.output);
+    std::uint64_t bytes = 0;
+    double ours = 0.0;
+    double mpi = 0.0;
+    while (lines >> bytes >> ours >> mpi) {
+        times[bytes].ours.push_back(ours);
+        times[bytes].mpi.push_back(mpi);
+    }
+}
+
+void print_row(int ranks, std::uint64_t bytes, Times times)
+{
+    std::ranges::sort(times.ours);
+    std::ranges::sort(times.mpi);
+    const auto columns = [&](std::size_t place) {
+        const double ours = times.ours[place];
+        const double mpi = times.mpi[place];
+        return fmt::format("{:>9}  {:>9}  {:>5.2f}", format_seconds(ours), format_seconds(mpi), ours / mpi);
+    };
+    fmt::print("{:>5}  {:>9}  {}  {}\n", ranks, format_bytes(bytes), columns(0),
+               columns(times.ours.size() / 2));
 }
 
 }  // namespace
 
-void bench_collectives(MpiSession& session, int rounds)
+void measure_collectives(MpiSession& session)
 {
     DeviceOptions options;
     options.rank = session.rank();
@@ -91,11 +124,19 @@ void bench_collectives(MpiSession& session, int rounds)
     Device device(options);
     Comm comm = Comm::world(device);
     collectives::NodeGroups groups = collectives::make_node_groups(comm);
-    if (comm.rank() == 0)
-        fmt::print("{:>5}  {:>9}  {:>9}  {:>9}  ratio  {:>9}  {:>9}  ratio\n", "ranks", "fp32", "best", "MPI",
-                   "median", "MPI");
-    for (const std::uint64_t bytes : {8, 1024, 16384, 65536, 262144}) measure(comm, groups, bytes, rounds);
-    for (const std::uint64_t mebibytes : {1, 4, 16, 64}) measure(comm, groups, mebibytes << 20, rounds);
+    for (const std::uint64_t bytes : lengths) measure(comm, groups, bytes);
+}
+
+void bench_collectives(int rounds)
+{
+    check(rounds >= 1 && rounds <= 100, "--rounds is {}: expected 1 to 100", rounds);
+    std::map<int, std::map<std::uint64_t, Times>> times;
+    for (int round = 0; round < rounds; ++round)
+        for (const int ranks : rank_counts) launch_and_measure(ranks, times[ranks]);
+    fmt::print("{:>5}  {:>9}  {:>9}  {:>9}  ratio  {:>9}  {:>9}  ratio\n", "ranks", "fp32", "best", "MPI's",
+               "median", "MPI's");
+    for (const auto& [ranks, of_length] : times)
+        for (const auto& [bytes, turns_taken] : of_length) print_row(ranks, bytes, turns_taken);
 }
 
 }  // namespace shardlings
