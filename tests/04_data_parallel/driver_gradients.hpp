@@ -69,6 +69,7 @@ inline void bucket_gradients(Case& c)
     const std::unique_ptr<Gradients> gradients = make_bucket_gradients(group, buckets, options, keep);
     run_steps(c, model, buckets, *gradients, log);
     c.stop_measuring();
+    c.put("control bytes", static_cast<double>(group.control.traffic().total.bytes));
     c.put("bytes", log.bytes);
     c.put("before", log.before);
     c.put("after", log.after);

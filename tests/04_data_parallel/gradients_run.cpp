@@ -1,5 +1,7 @@
 #include "tests/04_data_parallel/gradients_run.hpp"
 
+#include "tests/04_data_parallel/ring_sum.hpp"
+
 namespace data_parallel_test {
 
 namespace {
@@ -66,25 +68,11 @@ struct Local {
     }
 };
 
-/// The sums of all ranks' gradients, every chunk in the order in which the ring adds it.
-std::vector<Tensor> ring_sums(const GradientsRun& run, Local& local, std::int64_t step)
+std::vector<Tensor> sums_of(const GradientsRun& run, Local& local, std::int64_t step)
 {
     std::vector<std::vector<Tensor>> ranks;
     for (int rank = 0; rank < run.ranks; ++rank) ranks.push_back(local.gradients(run, rank, step));
-    std::vector<Tensor> sums;
-    for (std::size_t b = 0; b < local.buckets.size(); ++b) {
-        sums.push_back(make_like(ranks[0][b], Category::gradients));
-        for (int owner = 0; owner < run.ranks; ++owner) {
-            const data_parallel::Chunk chunk = local.buckets[b].shard(run.ranks, owner);
-            const auto part = [&](Tensor& whole) { return whole.buffer().part(chunk.offset, chunk.count); };
-            const auto of_rank = [&](int rank) {
-                return part(ranks[static_cast<std::size_t>(rank % run.ranks)][b]);
-            };
-            convert(of_rank(owner + 1), part(sums[b]));
-            for (int i = 2; i <= run.ranks; ++i) add(of_rank(owner + i), part(sums[b]));
-        }
-    }
-    return sums;
+    return ring_sums(local.buckets, ranks);
 }
 
 /// Whose gradients a sum holds, when the ranks' are 1, 2, 4, … times `unit`.
@@ -202,7 +190,7 @@ std::vector<std::string> check_sums(const GradientsRun& run, const CaseResult& r
     each_rank([&](int, const RankResult& own) { return sent_problem(run, local, own); });
     each_rank([&](int, const RankResult& own) { return memory_problem(run, local, own); });
     for (std::int64_t step = 0; step < run.steps; ++step) {
-        const std::vector<Tensor> sums = ring_sums(run, local, step);
+        const std::vector<Tensor> sums = sums_of(run, local, step);
         if (step > 0 && !join(messages).empty()) break;
         for (std::size_t b = 0; b < local.buckets.size(); ++b)
             each_rank([&](int rank, const RankResult& own) {
@@ -212,6 +200,11 @@ std::vector<std::string> check_sums(const GradientsRun& run, const CaseResult& r
                            : message + ": step 1 was right; do the gradients begin at zero again?";
             });
     }
+    each_rank([&](int, const RankResult& own) {
+        return own.outputs.at("control bytes").get<double>() > 0.0
+                   ? std::string("sent gradients over group.control, expected group.data")
+                   : "";
+    });
     std::int64_t bytes = 0, messages_sent = 0;
     for (const data_parallel::Bucket& bucket : local.buckets) {
         bytes += run.steps * run.sent_bytes(bucket.padded);

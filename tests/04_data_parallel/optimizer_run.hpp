@@ -5,8 +5,6 @@
 
 namespace data_parallel_test {
 
-using Numbers = std::vector<std::vector<double>>;  // of every bucket, with its padding
-
 /// Steps of the replicated optimizer (rank −1), or of update_parts over the parts of one rank.
 struct OptimizerRun {
     std::string name;

@@ -11,6 +11,8 @@ namespace data_parallel_test {
 
 using namespace grade;
 
+using Numbers = std::vector<std::vector<double>>;  // of every bucket, with its padding
+
 inline const std::vector<DType> all_dtypes{DType::fp64, DType::fp32, DType::bf16, DType::fp16};
 
 /// Half the distance between 1 and the next number: the relative error of one rounding.
