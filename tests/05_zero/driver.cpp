@@ -4,6 +4,7 @@
 #include "lessons/05_zero/memory.hpp"
 #include "tests/05_zero/driver_gradients.hpp"
 #include "tests/05_zero/driver_optimizer.hpp"
+#include "tests/05_zero/driver_train.hpp"
 #include "tests/05_zero/driver_values.hpp"
 
 using namespace grade;
@@ -57,5 +58,7 @@ int main(int argc, char** argv)
                        {"refused", refused},
                        {"optimizer", zero_test::optimizer},
                        {"gradients", zero_test::gradients},
-                       {"values", zero_test::values}});
+                       {"values", zero_test::values},
+                       {"train", zero_test::train},
+                       {"refused_replica", zero_test::refused_replica}});
 }

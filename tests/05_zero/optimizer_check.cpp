@@ -1,9 +1,9 @@
 #include "tests/05_zero/optimizer_check.hpp"
 
-#include <bit>
 #include <memory>
 
 #include "tests/05_zero/bits.hpp"
+#include "tests/05_zero/doubling.hpp"
 #include "tests/05_zero/held.hpp"
 #include "tests/05_zero/moments.hpp"
 #include "tests/05_zero/whole_parts.hpp"
@@ -58,15 +58,6 @@ Expected::Expected(const OptimizerCase& one) : geometry(one.setup)
         gathered += result.skipped ? 0.0 : 1.0;
         gathers.push_back(gathered);
     }
-}
-
-/// Messages that rank `rank` of `ranks` sends in a recursive doubling.
-std::uint64_t doubling_messages(int ranks, int rank)
-{
-    const auto q = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
-    if (rank >= q) return 1;
-    return static_cast<std::uint64_t>(std::countr_zero(static_cast<unsigned>(q))) +
-           (rank + q < ranks ? 1 : 0);
 }
 
 std::vector<std::string> compare_costs(const OptimizerCase& one, const Expected& expected,

@@ -1,6 +1,7 @@
 #include "tests/05_zero/setup.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace zero_test {
 
@@ -22,10 +23,15 @@ std::vector<double> Setup::flops(int rank) const
 }
 
 Geometry::Geometry(const Setup& setup)
-    : modules(make_probes(setup.sizes, setup.first_reads)),
-      buckets(data_parallel::make_buckets(modules, setup.degree, setup.dtype, setup.bucket_bytes)),
+    : Geometry(make_probes(setup.sizes, setup.first_reads), setup.degree, setup.dtype, setup.bucket_bytes)
+{
+}
+
+Geometry::Geometry(Modules of, int degree, DType dtype, std::int64_t bucket_bytes)
+    : modules(std::move(of)),
+      buckets(data_parallel::make_buckets(modules, degree, dtype, bucket_bytes)),
       used(data_parallel::buckets_of_modules(modules, buckets)),
-      element(size_of(setup.dtype))
+      element(size_of(dtype))
 {
 }
 

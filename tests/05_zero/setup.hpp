@@ -37,6 +37,7 @@ struct Setup {
 /// The modules and buckets of a setup.
 struct Geometry {
     explicit Geometry(const Setup& setup);
+    Geometry(Modules of, int degree, DType dtype, std::int64_t bucket_bytes);
 
     Modules modules;
     std::vector<Bucket> buckets;

@@ -34,7 +34,7 @@ void ValuesModel::enter(const BucketList& now, const BucketList& next)
 
 void ValuesModel::leave(const BucketList& kept)
 {
-    std::fill(peaks_.begin(), peaks_.end(), bytes());
+    for (std::uint64_t& peak : peaks_) peak = std::max(peak, bytes());
     std::erase_if(
         there, [&](const auto& one) { return std::find(kept.begin(), kept.end(), one.first) == kept.end(); });
 }
