@@ -303,6 +303,7 @@ bench: ## measure collectives, the training step and overheads
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings
 	@$(BUILD)/shardlings bench messages
 	@$(BUILD)/shardlings bench collectives
+	@$(BUILD)/shardlings bench scaling
 	@$(BUILD)/shardlings bench step
 
 sources = $(shell git ls-files '*.cpp' '*.hpp')
