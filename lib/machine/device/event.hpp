@@ -34,6 +34,7 @@ struct Event {
     int peer = -1;  // rank in the world
     int micro_batch = -1;
     Stream stream = Stream::compute;  // record() sets it
+    int chunk = -1;                   // of an interleaved pipeline's stage
 };
 
 /// By how many bytes one category grew at `time`; negative where memory was given back. A change and not what

@@ -20,6 +20,7 @@ int main(int argc, char** argv)
     const CommandLine command_line{argc, argv};
     add_train_command(app, command_line);
     add_generate_command(app, command_line);
+    add_schedule_command(app);
     add_bench_commands(app, command_line);
     add_course_commands(app);
     add_launch_command(app);

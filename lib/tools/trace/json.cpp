@@ -24,7 +24,8 @@ json array_of(const Event& event)
 {
     return {event.name, event.kind,        event.begin,
             event.end,  event.flops,       event.bytes,
-            event.peer, event.micro_batch, static_cast<int>(event.stream)};
+            event.peer, event.micro_batch, static_cast<int>(event.stream),
+            event.chunk};
 }
 
 Event event_of(const json& array)
@@ -33,7 +34,8 @@ Event event_of(const json& array)
     check(stream >= 0 && stream < stream_count, "it has a stream {}", stream);
     return {array.at(0), array.at(1), array.at(2),
             array.at(3), array.at(4), array.at(5),
-            array.at(6), array.at(7), static_cast<Stream>(stream)};
+            array.at(6), array.at(7), static_cast<Stream>(stream),
+            array.at(9)};
 }
 
 json array_of(const MemorySample& sample)
@@ -106,6 +108,7 @@ json arguments_of(const Event& event)
     if (event.bytes > 0) arguments["bytes"] = event.bytes;
     if (event.peer >= 0) arguments["peer"] = event.peer;
     if (event.micro_batch >= 0) arguments["micro_batch"] = event.micro_batch;
+    if (event.chunk >= 0) arguments["chunk"] = event.chunk;
     return arguments;
 }
 

@@ -15,6 +15,13 @@ std::string_view class_of(Work work)
     return work == Work::wait ? "idle" : name_of(work);
 }
 
+/// A later chunk has a shade of its own.
+std::string class_of(const Box& box)
+{
+    const std::string work(class_of(box.work));
+    return box.event.chunk > 0 ? fmt::format("{} c{}", work, box.event.chunk) : work;
+}
+
 /// Boxes too narrow to draw one by one: each column of a pixel shows the work that takes most of it.
 class Columns {
   public:
@@ -94,6 +101,7 @@ std::string hint_of(const Event& event)
     std::string hint = event.name;
     if (work == Work::wait && event.name != name_of(work)) hint = "waiting for " + name_in({event, work});
     if (event.micro_batch >= 0) hint += fmt::format(", micro-batch {}", event.micro_batch);
+    if (event.chunk >= 0) hint += fmt::format(", chunk {}", event.chunk);
     if (event.peer >= 0)
         hint += fmt::format(", {} device {}", work == Work::send ? "to" : "from", event.peer);
     if (event.bytes > 0) hint += ", " + format_bytes(event.bytes);
@@ -143,7 +151,7 @@ void Lane::draw_level(const std::vector<Box>& boxes, int level)
     canvas_->open("boxes");
     for (const Box& box : boxes)
         if (drawn(box) && width_of(box) >= narrow)
-            canvas_->rectangle({frame_->x(box.event.begin), top, width_of(box), height}, class_of(box.work),
+            canvas_->rectangle({frame_->x(box.event.begin), top, width_of(box), height}, class_of(box),
                                hint_of(box.event));
     canvas_->close();
 }
@@ -167,11 +175,20 @@ void Lane::draw_waits(const std::vector<Box>& waits)
     canvas_->close();
 }
 
+bool Lane::fits(const Frame& frame, const Box& box)
+{
+    const double width = frame.x(box.event.end) - frame.x(box.event.begin);
+    return std::ranges::any_of(labels_of(box), [width](const std::string& label) {
+        return text_width(label, label_size) + label_padding <= width;
+    });
+}
+
 /// `number_width` is that of the widest micro-batch's number.
 std::string Lane::fitting_label(const Box& box, double number_width) const
 {
     for (const std::string& label : labels_of(box))
-        if (std::max(text_width(label, label_size), number_width) + 4.0 <= width_of(box)) return label;
+        if (std::max(text_width(label, label_size), number_width) + label_padding <= width_of(box))
+            return label;
     return "";
 }
 

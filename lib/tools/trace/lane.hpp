@@ -13,6 +13,7 @@ namespace shardlings {
 
 inline constexpr double narrow = 3.0;         // pixels: narrower boxes have neither border, hint nor label
 inline constexpr double label_size = 11.0;    // text.box of the style sheet
+inline constexpr double label_padding = 4.0;  // pixels around a label, together
 inline constexpr double level_height = 15.0;  // the least that holds a label
 
 /// Name, micro-batch, peer, bytes and times of an event: what is shown while the pointer rests on its box.
@@ -45,6 +46,9 @@ class Lane {
 
     /// Waits with what they wait for, over the hatching.
     void draw_waits(const std::vector<Box>& waits);
+
+    /// Whether the box has room for a label.
+    static bool fits(const Frame& frame, const Box& box);
 
     /// What stands in the boxes and waits, where it fits. Micro-batches are all numbered or none.
     void label(const std::vector<Box>& boxes, const std::vector<Box>& waits);

@@ -62,8 +62,8 @@ double tick_step(double top, double height)
 
 class MemoryRow {
   public:
-    MemoryRow(Canvas& canvas, const Frame& frame, double y, double height, double top)
-        : canvas_(canvas), frame_(frame), base_(y + height), height_(height), top_(top)
+    MemoryRow(Canvas& canvas, const Frame& frame, const View& view, double y, double height, double top)
+        : canvas_(canvas), frame_(frame), view_(view), base_(y + height), height_(height), top_(top)
     {
         canvas_.rectangle({frame.left, y, frame.right - frame.left, height}, "row");
     }
@@ -84,7 +84,7 @@ class MemoryRow {
             const double bytes = tick * step;
             if (bytes > 0.0) canvas_.line(frame_.left, y_of(bytes), frame_.right, y_of(bytes), "grid");
             canvas_.text(frame_.left - 6.0, y_of(bytes) + (bytes > 0.0 ? 3.5 : 0.0),
-                         format_bytes(static_cast<std::uint64_t>(bytes)), "small", Anchor::end);
+                         amount(static_cast<std::uint64_t>(bytes)), "small", Anchor::end);
         }
         canvas_.line(frame_.left, base_, frame_.right, base_, "axis");
     }
@@ -98,11 +98,15 @@ class MemoryRow {
     void draw_notes(int rank, std::uint64_t peak)
     {
         const double middle = base_ - height_ / 2.0 + 4.0;
-        canvas_.text(16.0, middle, fmt::format("device {}", rank), "");
-        canvas_.text(frame_.right + 8.0, middle, "peak " + format_bytes(peak), "small");
+        canvas_.text(16.0, middle, view_.pipeline.name_of(rank), "");
+        canvas_.text(frame_.right + 8.0, middle, "peak " + amount(peak), "small");
     }
 
   private:
+    std::string amount(std::uint64_t value) const
+    {
+        return view_.memory_counts.empty() ? format_bytes(value) : fmt::format("{}", value);
+    }
     double y_of(double bytes) const { return base_ - bytes / top_ * height_; }
 
     /// The outline of the categories up to this one, stacked; empty when this one holds nothing.
@@ -126,6 +130,7 @@ class MemoryRow {
 
     Canvas& canvas_;
     const Frame& frame_;
+    const View& view_;
     double base_;
     double height_;
     double top_;
@@ -141,8 +146,9 @@ std::string budget_text(std::span<const RankTrace> traces, const Curves& curves)
 }
 
 void draw_keys(Canvas& canvas, const Frame& frame, double y, std::span<const RankTrace> traces,
-               const Curves& curves)
+               const Curves& curves, const View& view)
 {
+    const bool bytes = view.memory_counts.empty();
     std::vector<std::pair<std::string, std::string>> keys;
     for (int i = 0; i < category_count; ++i) {
         const auto category = static_cast<Category>(i);
@@ -151,29 +157,30 @@ void draw_keys(Canvas& canvas, const Frame& frame, double y, std::span<const Ran
                 return sample.category == category && sample.change > 0;
             });
         });
-        if (used) keys.emplace_back(class_of(category), std::string(name_of(category)));
+        if (used) keys.emplace_back(class_of(category), bytes ? name_of(category) : view.memory_counts);
     }
     if (std::ranges::any_of(traces, has_budget)) keys.emplace_back("budget", budget_text(traces, curves));
-    canvas.text(16.0, y + 10.5, "Memory", "heading");
+    canvas.text(16.0, y + 10.5, bytes ? "Memory" : "In flight", "heading");
     draw_legend(canvas, frame.left, y, keys);
 }
 
 }  // namespace
 
-double draw_memory(Canvas& canvas, const Frame& frame, std::span<const RankTrace> traces, double y)
+double draw_memory(Canvas& canvas, const Frame& frame, std::span<const RankTrace> traces, const View& view,
+                   double y)
 {
     const bool has_samples =
         std::ranges::any_of(traces, [](const RankTrace& trace) { return !trace.memory.empty(); });
     if (!has_samples) return y;
     const Curves curves = curves_of(frame, traces);
-    draw_keys(canvas, frame, y, traces, curves);
+    draw_keys(canvas, frame, y, traces, curves, view);
     y += 22.0;
 
     const double top = y;
     const RowSizes sizes = row_sizes(traces.size());
     for (std::size_t i = 0; i < traces.size(); ++i) {
         canvas.open("");
-        MemoryRow row(canvas, frame, y, sizes.memory, curves.top);
+        MemoryRow row(canvas, frame, view, y, sizes.memory, curves.top);
         row.draw_areas(curves.of[i]);
         row.draw_ticks();
         if (has_budget(traces[i]) && curves.budgets_fit) row.draw_budget(traces[i].budget);

@@ -35,11 +35,14 @@ text.box { font-size: 11px; fill: #000; pointer-events: none }
 .budget { stroke: #d55e00; stroke-width: 1.5; stroke-dasharray: 6 3 }
 )";
 
+constexpr std::string_view pipeline_style = ".message { fill: none; stroke: #0072b2; stroke-width: .9 }\n";
+
 // A collective is a tint of the messages it consists of, which are drawn over it.
 constexpr std::string_view communication_style = ".communication { fill: #ecd0e0 }\n";
 
 constexpr double label_margin = 124.0;  // for the devices' names and the scale of the memory
 constexpr double note_margin = 112.0;   // for idle shares and peaks
+constexpr double widest = 2400.0;
 constexpr double axis_height = 44.0;
 constexpr double tick_distance = 100.0;  // at least
 
@@ -119,11 +122,36 @@ std::string title_of(const PictureOptions& options, std::size_t devices)
     return fmt::format("Timeline of {} device{}", devices, devices == 1 ? "" : "s");
 }
 
-std::vector<RankTrace> by_rank(std::span<const RankTrace> traces)
+/// By rank; of several pipelines one after the other.
+std::vector<RankTrace> in_rows(std::span<const RankTrace> traces, const Pipeline& pipeline)
 {
     std::vector<RankTrace> sorted(traces.begin(), traces.end());
-    std::ranges::stable_sort(sorted, {}, &RankTrace::rank);
+    std::ranges::stable_sort(sorted, {}, [&pipeline](const RankTrace& trace) {
+        return std::pair(pipeline.exists() ? pipeline.replica(trace.rank) : 0, trace.rank);
+    });
     return sorted;
+}
+
+std::string style_of(std::span<const RankTrace> traces, const Pipeline& pipeline)
+{
+    std::string all(style);
+    if (has_communication(traces)) all += communication_style;
+    if (pipeline.exists()) all.append(pipeline_style).append(chunk_styles(pipeline));
+    return all;
+}
+
+/// A pipeline's picture is as wide as its micro-batches' numbers need, within reason.
+double width_of(const PictureOptions& options, std::span<const RankTrace> traces, const Pipeline& pipeline,
+                double last)
+{
+    const double least = options.width;
+    if (!pipeline.exists() || last <= 0.0) return least;
+    const std::optional<TypicalPass> pass = typical_pass(traces);
+    if (!pass) return least;
+    const Span window = window_of(options, last);
+    const double needed = std::ceil((window.end - window.begin) / pass->seconds * pass->pixels * 1.01) +
+                          label_margin + note_margin;
+    return std::max(least, std::min(needed, widest));
 }
 
 }  // namespace
@@ -172,7 +200,7 @@ void draw_legend(Canvas& canvas, double x, double y,
         else
             canvas.rectangle({x, y, 18.0, 12.0}, style_class);
         canvas.text(x + 24.0, y + 10.5, text, "");
-        x += 44.0 + text_width(text, 11.0);
+        x += text.empty() ? 20.0 : 44.0 + text_width(text, 11.0);
     }
     canvas.close();
 }
@@ -183,21 +211,22 @@ void write_svg_timeline(const std::string& path, std::span<const RankTrace> trac
     check(options.width >= 600, "a picture {} pixels wide: expected 600 at least", options.width);
     check_times(traces);
     const std::string title = title_of(options, traces.size());
-    const double width = options.width;
-    Canvas canvas(title, std::string(style).append(has_communication(traces) ? communication_style : ""));
+    const View view{pipeline_of(traces, options), options.memory_counts};
+    const double last = last_time(traces);
+    const double width = width_of(options, traces, view.pipeline, last);
+    Canvas canvas(title, style_of(traces, view.pipeline));
     canvas.hatch("idle", "#f0f0f0", "#b8b8b8");
     canvas.text(16.0, 30.0, title, "title");
 
     double y = 48.0;
-    const double last = last_time(traces);
     if (last < 0.0) {
         canvas.text(16.0, y + 12.0, "nothing was recorded", "");
         y += 24.0;
     } else {
-        const std::vector<RankTrace> sorted = by_rank(traces);
+        const std::vector<RankTrace> sorted = in_rows(traces, view.pipeline);
         const Frame frame{window_of(options, last), label_margin, width - note_margin};
         for (const auto draw : {draw_timeline, draw_memory}) {
-            const double bottom = draw(canvas, frame, sorted, y);
+            const double bottom = draw(canvas, frame, sorted, view, y);
             if (bottom == y) continue;
             draw_axis(canvas, frame, bottom);
             y = bottom + axis_height;

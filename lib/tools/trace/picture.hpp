@@ -1,6 +1,7 @@
 // What the parts of the picture share: where things go, and the parts themselves.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +25,42 @@ struct Frame {
     bool shows(double begin, double end) const { return end > window.begin && begin < window.end; }
 };
 
+/// The pipeline that the devices are, if they are one: ranks of stage s are s R … s R + R − 1.
+struct Pipeline {
+    int stages = 0;    // P; 0: there is none
+    int replicas = 1;  // R
+    int chunks = 1;    // of a stage
+
+    bool exists() const { return stages > 0; }
+    int stage(int rank) const { return rank / replicas; }
+    int replica(int rank) const { return rank % replicas; }
+    /// "device 3"; of a pipeline "stage 3", or "stage 3, dp 1" when there are several.
+    std::string name_of(int rank) const;
+};
+/// Error when the devices are no multiple of the stages.
+Pipeline pipeline_of(std::span<const RankTrace> traces, const PictureOptions& options);
+
+/// Lines of the style sheet for the shades of later chunks: classes "c1", "c2", …
+std::string chunk_styles(const Pipeline& pipeline);
+
+/// Seconds that the median forward pass of a micro-batch takes, and the pixels that its number needs.
+struct TypicalPass {
+    double seconds;
+    double pixels;
+};
+/// Nothing when no micro-batch is numbered.
+std::optional<TypicalPass> typical_pass(std::span<const RankTrace> traces);
+
+/// The rows of a pipeline's stages: tops of their boxes in pixels, by row.
+struct StageRows {
+    std::span<const RankTrace> traces;
+    std::vector<double> tops;
+    double height;
+};
+/// The messages between stages of a replica: a line from the sender's row when it leaves to the receiver's
+/// when it arrives, if they are next to each other; else a mark at either.
+void draw_sends(Canvas& canvas, const Frame& frame, const Pipeline& pipeline, const StageRows& rows);
+
 /// Heights of a device's rows, in pixels: smaller the more devices there are.
 struct RowSizes {
     double compute;  // the boxes
@@ -33,18 +70,27 @@ struct RowSizes {
 };
 RowSizes row_sizes(std::size_t devices);
 
-/// Colored squares with what they stand for, from (x, y) to the right: class of the style sheet, text.
+/// Colored squares with what they stand for, from (x, y) to the right: class of the style sheet, text. One
+/// without a text belongs to the next.
 void draw_legend(Canvas& canvas, double x, double y,
                  std::span<const std::pair<std::string, std::string>> entries);
 
 /// Lines at the round times from `top` to `bottom`.
 void draw_grid(Canvas& canvas, const Frame& frame, double top, double bottom);
 
+/// How the rows are to be read.
+struct View {
+    Pipeline pipeline;
+    std::string memory_counts;  // as PictureOptions
+};
+
 /// Rows of boxes from `y` down, with their legend; returns where they end.
-double draw_timeline(Canvas& canvas, const Frame& frame, std::span<const RankTrace> traces, double y);
+double draw_timeline(Canvas& canvas, const Frame& frame, std::span<const RankTrace> traces, const View& view,
+                     double y);
 
 /// Rows of stacked areas from `y` down, with their heading and legend; returns where they end.
-double draw_memory(Canvas& canvas, const Frame& frame, std::span<const RankTrace> traces, double y);
+double draw_memory(Canvas& canvas, const Frame& frame, std::span<const RankTrace> traces, const View& view,
+                   double y);
 
 /// Width of text in pixels, on the safe side for the sans-serif fonts of the style sheet.
 double text_width(const std::string& text, double font_size);

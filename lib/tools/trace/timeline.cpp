@@ -122,14 +122,16 @@ std::vector<Box> micro_batch_boxes(std::span<const Box> boxes)
         if (box.depth > 0) continue;
         const bool continues = length > 0 && box.work == runs.back().work &&
                                box.event.micro_batch == runs.back().event.micro_batch &&
+                               box.event.chunk == runs.back().event.chunk &&
                                box.event.begin == runs.back().event.end;
         if (!continues) {
             if (length == 1) runs.pop_back();
             length = 0;
             if (box.event.micro_batch < 0) continue;
             const std::string name(name_of(box.work));
-            runs.push_back(
-                {{name, name, box.event.begin, box.event.end, 0.0, 0, -1, box.event.micro_batch}, box.work});
+            runs.push_back({{name, name, box.event.begin, box.event.end, 0.0, 0, -1, box.event.micro_batch,
+                             Stream::compute, box.event.chunk},
+                            box.work});
         }
         runs.back().event.end = box.event.end;
         runs.back().event.flops += box.event.flops;

@@ -1,6 +1,7 @@
 // The upper part of the picture: what each device did when.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "lib/tools/trace/lane.hpp"
 #include "lib/tools/trace/picture.hpp"
@@ -9,6 +10,7 @@ namespace shardlings {
 
 namespace {
 
+constexpr double least_pipeline_gap = 12.0;        // pixels: room for the lines of messages
 constexpr double most_communication_levels = 2.0;  // a collective and its phases, as far as devices are few
 
 /// A device's events as its lanes show them.
@@ -38,8 +40,9 @@ struct RowPlan {
 
 class DeviceRow {
   public:
-    DeviceRow(Canvas& canvas, const Frame& frame, const DeviceWork& work, const RowPlan& plan, double top)
-        : canvas_(canvas), frame_(frame), work_(work), plan_(plan), top_(top)
+    DeviceRow(Canvas& canvas, const Frame& frame, const DeviceWork& work, const RowPlan& plan,
+              std::string name, double top)
+        : canvas_(canvas), frame_(frame), work_(work), plan_(plan), name_(std::move(name)), top_(top)
     {
     }
 
@@ -74,7 +77,7 @@ class DeviceRow {
     void draw_notes()
     {
         const double middle = top_ + plan_.compute.height / 2.0 + 4.0;
-        canvas_.text(16.0, middle, fmt::format("device {}", work_.trace.rank), "");
+        canvas_.text(16.0, middle, name_, "");
         const double all = frame_.window.end - frame_.window.begin;
         const double idle = 1.0 - seconds_within(busy_spans(work_.trace.events), frame_.window) / all;
         canvas_.text(frame_.right + 8.0, middle, fmt::format("idle {:.1f} %", 100.0 * std::abs(idle)),
@@ -110,6 +113,7 @@ class DeviceRow {
     const Frame& frame_;
     const DeviceWork& work_;
     const RowPlan& plan_;
+    std::string name_;
     double top_;
 };
 
@@ -133,17 +137,33 @@ bool any_message(std::span<const RankTrace> traces, Stream stream)
     });
 }
 
-void draw_keys(Canvas& canvas, double left, double y, std::span<const RankTrace> traces,
-               std::span<const DeviceWork> devices)
+using Keys = std::vector<std::pair<std::string, std::string>>;
+
+/// The shades of the last key's later chunks, with its text at the last one.
+void add_chunks(Keys& keys, int chunks)
 {
-    std::vector<std::pair<std::string, std::string>> keys;
-    for (const Work work : {Work::forward, Work::backward, Work::optimizer, Work::compute})
-        if (std::ranges::any_of(devices, [work](const DeviceWork& device) {
+    if (chunks == 1) return;
+    const std::string text = std::exchange(keys.back().second, "");
+    const std::string pass = keys.back().first;
+    for (int chunk = 1; chunk < chunks; ++chunk) keys.emplace_back(fmt::format("{} c{}", pass, chunk), "");
+    keys.back().second = fmt::format("{}, chunk 0 to {}", text, chunks - 1);
+}
+
+void draw_keys(Canvas& canvas, double left, double y, std::span<const RankTrace> traces,
+               std::span<const DeviceWork> devices, const Pipeline& pipeline)
+{
+    Keys keys;
+    for (const Work work : {Work::forward, Work::backward, Work::optimizer, Work::compute}) {
+        if (std::ranges::none_of(devices, [work](const DeviceWork& device) {
                 return std::ranges::find(device.compute, work, &Box::work) != device.compute.end();
             }))
-            keys.emplace_back(name_of(work), work == Work::compute ? "other compute" : name_of(work));
+            continue;
+        keys.emplace_back(name_of(work), work == Work::compute ? "other compute" : name_of(work));
+        if (work == Work::forward || work == Work::backward) add_chunks(keys, pipeline.chunks);
+    }
     for (const Work work : {Work::send, Work::receive})
-        if (any(traces, work)) keys.emplace_back(name_of(work), name_of(work));
+        if (any(traces, work) && !(pipeline.exists() && work == Work::receive))
+            keys.emplace_back(name_of(work), name_of(work));
     if (has_communication(traces))
         keys.emplace_back(name_of(Work::communication),
                           has_communication_stream(traces) ? "communication stream" : "communication");
@@ -181,14 +201,26 @@ int levels_of(std::span<const DeviceWork> devices, std::vector<Box> DeviceWork::
     return std::clamp(depth + 1, 1, static_cast<int>(most));
 }
 
-RowPlan plan_of(std::span<const RankTrace> traces, std::span<const DeviceWork> devices)
+/// Whether more than half of the modules inside micro-batches have room for their names.
+bool modules_are_readable(const Frame& frame, std::span<const DeviceWork> devices)
+{
+    int fitting = 0;
+    for (const DeviceWork& device : devices)
+        for (const Box& box : device.compute)
+            if (box.depth == 1) fitting += Lane::fits(frame, box) ? 1 : -1;
+    return fitting > 0;
+}
+
+RowPlan plan_of(const Frame& frame, std::span<const RankTrace> traces, std::span<const DeviceWork> devices,
+                const Pipeline& pipeline)
 {
     const RowSizes sizes = row_sizes(traces.size());
     RowPlan plan;
-    const int levels = levels_of(devices, &DeviceWork::compute, sizes.compute / level_height);
+    int levels = levels_of(devices, &DeviceWork::compute, sizes.compute / level_height);
+    if (pipeline.exists() && !modules_are_readable(frame, devices)) levels = 1;
     plan.compute = {0.0, sizes.compute, levels};
     double bottom = sizes.compute;
-    if (any_message(traces, Stream::compute)) {
+    if (any_message(traces, Stream::compute) && !pipeline.exists()) {
         plan.send = {bottom + 1.0, sizes.lane};
         plan.receive = {bottom + sizes.lane + 2.0, sizes.lane};
         bottom += 2.0 * (sizes.lane + 1.0);
@@ -200,27 +232,33 @@ RowPlan plan_of(std::span<const RankTrace> traces, std::span<const DeviceWork> d
         plan.communication = {bottom + 1.0, level_height * nested + foot, nested, foot};
         bottom += 1.0 + plan.communication.height;
     }
-    plan.distance = bottom + sizes.gap;
+    plan.distance = bottom + (pipeline.exists() ? std::max(sizes.gap, least_pipeline_gap) : sizes.gap);
     return plan;
 }
 
 }  // namespace
 
-double draw_timeline(Canvas& canvas, const Frame& frame, std::span<const RankTrace> traces, double y)
+double draw_timeline(Canvas& canvas, const Frame& frame, std::span<const RankTrace> traces, const View& view,
+                     double y)
 {
     if (std::ranges::all_of(traces, [](const RankTrace& trace) { return trace.events.empty(); })) return y;
     const std::vector<DeviceWork> devices(traces.begin(), traces.end());
-    draw_keys(canvas, frame.left, y, traces, devices);
-    const double top = draw_steps(canvas, frame, traces, y + 22.0);
+    const Pipeline& pipeline = view.pipeline;
+    draw_keys(canvas, frame.left, y, traces, devices, pipeline);
+    double top = draw_steps(canvas, frame, traces, y + 22.0);
+    if (pipeline.exists()) top += least_pipeline_gap / 2.0;
 
-    const RowPlan plan = plan_of(traces, devices);
+    const RowPlan plan = plan_of(frame, traces, devices, pipeline);
+    StageRows stage_rows{traces, {}, plan.compute.height};
     std::vector<DeviceRow> rows;
     double bottom = top;
     for (const DeviceWork& device : devices) {
-        rows.emplace_back(canvas, frame, device, plan, bottom).draw();
+        rows.emplace_back(canvas, frame, device, plan, pipeline.name_of(device.trace.rank), bottom).draw();
+        stage_rows.tops.push_back(bottom);
         bottom += plan.distance;
     }
     draw_grid(canvas, frame, top, bottom);
+    if (pipeline.exists()) draw_sends(canvas, frame, pipeline, stage_rows);
     for (DeviceRow& row : rows) row.draw_labels();
     return bottom;
 }

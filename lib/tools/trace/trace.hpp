@@ -31,6 +31,12 @@ struct PictureOptions {
     // The window of virtual time that is shown, in seconds; it ends with the last event at the latest.
     double begin = 0.0;
     double end = std::numeric_limits<double>::infinity();
+    // Of a pipeline, whose picture then has a row per stage, sends as lines between the rows, the chunks of
+    // an interleaved one in shades, and is wider than `width` where micro-batches would have no room for
+    // their numbers. 0: there is no pipeline. Ranks are numbered as Layout does: those of a stage are
+    // neighbours.
+    int stages = 0;
+    std::string memory_counts;  // what the memory samples count; empty: bytes
 };
 
 /// Chrome's trace format, for ui.perfetto.dev: a process per rank; lanes for compute, sends and receives, for

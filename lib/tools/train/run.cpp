@@ -204,6 +204,19 @@ std::vector<StepFigures> train_steps(Comm& world, const TrainOptions& options, c
     return history;
 }
 
+PictureOptions picture_of(const TrainOptions& options)
+{
+    const Layout& layout = options.layout;
+    PictureOptions picture;
+    if (layout.pp == 1) return picture;
+    picture.stages = layout.pp;
+    picture.title =
+        fmt::format("{}: {} stages{}, {} micro-batches", layout.schedule, layout.pp,
+                    layout.virtual_stages > 1 ? fmt::format(" of {} chunks", layout.virtual_stages) : "",
+                    options.micro_batches);
+    return picture;
+}
+
 }  // namespace
 
 void prepare_training(TrainOptions options)
@@ -249,7 +262,7 @@ void run_on_rank(const TrainOptions& options, MpiSession& session)
     say_last_step(history, ranks, options);
     say_validation(validation);
     if (!options.json.empty()) write_json_report(options.json, options, history, validation, ranks);
-    if (!options.trace.empty()) write_trace(options.trace, traces);
+    if (!options.trace.empty()) write_trace(options.trace, traces, picture_of(options));
 }
 
 }  // namespace

@@ -8,8 +8,8 @@ namespace {
 
 class Traced : public Module {
   public:
-    Traced(Device& device, std::unique_ptr<Module> inner, std::string name)
-        : device_(device), inner_(std::move(inner)), name_(std::move(name))
+    Traced(Device& device, std::unique_ptr<Module> inner, std::string name, int chunk)
+        : device_(device), inner_(std::move(inner)), name_(std::move(name)), chunk_(chunk)
     {
     }
 
@@ -34,20 +34,23 @@ class Traced : public Module {
         const double flops = device_.flops();
         Tensor result = pass();
         device_.record({fmt::format("{} {}", kind, name_), kind, begin, device_.clock().now(),
-                        device_.flops() - flops, 0, -1, static_cast<int>(batch.index)});
+                        device_.flops() - flops, 0, -1, static_cast<int>(batch.index), Stream::compute,
+                        chunk_});
         return result;
     }
 
     Device& device_;
     std::unique_ptr<Module> inner_;
     std::string name_;
+    int chunk_;
 };
 
 }  // namespace
 
-std::unique_ptr<Module> make_traced(Device& device, std::unique_ptr<Module> inner, std::string name)
+std::unique_ptr<Module> make_traced(Device& device, std::unique_ptr<Module> inner, std::string name,
+                                    int chunk)
 {
-    return std::make_unique<Traced>(device, std::move(inner), std::move(name));
+    return std::make_unique<Traced>(device, std::move(inner), std::move(name), chunk);
 }
 
 }  // namespace shardlings

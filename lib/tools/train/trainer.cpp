@@ -1,5 +1,6 @@
 #include "lib/tools/train/trainer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "lessons/01_transformer/model.hpp"
@@ -33,6 +34,17 @@ pipeline::Schedule schedule_of(const TrainOptions& options)
                          layout.virtual_stages);
 }
 
+/// Which chunk of an interleaved stage runs a module; -1 where there is only one, or none does.
+int chunk_of(const pipeline::Stage& stage, std::size_t module)
+{
+    const auto runs = [module](const pipeline::ModuleRange& r) {
+        return r.first <= module && module < r.last;
+    };
+    const auto chunk = std::ranges::find_if(stage.chunks, runs);
+    const bool one = stage.chunks.size() == 1 || chunk == stage.chunks.end();
+    return one ? -1 : static_cast<int>(chunk - stage.chunks.begin());
+}
+
 /// The modules of this rank, recomputed on one stage block by block (with several, the engine recomputes),
 /// and traced.
 pipeline::Stage make_stage(Device& device, const TrainOptions& options, int rank)
@@ -43,11 +55,12 @@ pipeline::Stage make_stage(Device& device, const TrainOptions& options, int rank
                               : layout.blocks;
     pipeline::Stage stage =
         pipeline::make_stage(options.shape, blocks, layout.pp, coordinates_of(rank, layout).pp);
-    for (std::unique_ptr<Module>& module : stage.modules) {
+    for (std::size_t i = 0; i < stage.modules.size(); ++i) {
+        std::unique_ptr<Module>& module = stage.modules[i];
         const std::string name = name_of(*module);
         if (layout.pp == 1 && options.recompute && name.starts_with("h."))
             module = training::make_recomputed(std::move(module));
-        if (device.recording()) module = make_traced(device, std::move(module), name);
+        if (device.recording()) module = make_traced(device, std::move(module), name, chunk_of(stage, i));
     }
     return stage;
 }

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# shardlings schedule as a user meets it: schedule_test.sh BUILD. Bad flags and broken schedules get one clear message
+# and a non-zero exit and leave no file behind.
+set -u
+program=${1:?usage: schedule_test.sh BUILD}/shardlings
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+wrong() {
+    failed=$((failed + 1))
+    printf 'FAILED  %s\n' "$*"
+}
+
+# The command must fail with one line that matches `message`, print nothing else, and leave no $folder/out….
+refused() {  # MESSAGE ARGUMENT…
+    local message=$1 output code=0
+    shift
+    output=$("$program" schedule "$@" 2>&1) || code=$?
+    if [[ $code -eq 0 ]]; then
+        wrong "$*: it was accepted"
+    elif [[ $(grep -cE -- "$message" <<<"$output") -ne 1 ]]; then
+        wrong "$*: expected '$message', it said: $output"
+    elif [[ $(grep -c . <<<"$output") -gt 6 ]]; then
+        wrong "$*: more than one message: $output"
+    elif compgen -G "$folder/out*" >/dev/null; then
+        wrong "$*: it left $(ls -d "$folder"/out*)"
+        rm -rf "$folder"/out*
+    else
+        ok
+    fi
+}
+
+# The command must succeed and print a line that is `line`.
+prints() {  # LINE ARGUMENT…
+    local line=$1 output
+    shift
+    if ! output=$("$program" schedule "$@" 2>&1); then
+        wrong "$*: $output"
+    elif ! grep -qxF -- "$line" <<<"$output"; then
+        wrong "$*: expected the line '$line', it printed: $output"
+    else
+        ok
+    fi
+}
+
+# --- what it prints
+prints '1f1b: 4 stages, 8 micro-batches' --pp 4 --microbatches 8 --schedule 1f1b
+prints "stage 3  . . . 0 0'0'1 1'1'2 2'2'3 3'3'4 4'4'5 5'5'6 6'6'7 7'7'. . . . . ." --pp 4 --microbatches 8
+prints "bubble: 27.2727 % of the stages' time; formula: (P - 1)/(M + P - 1) = 3/11 = 27.2727 %" --pp 4 --microbatches 8
+prints 'in flight, at most: 4 3 2 1 micro-batches on stages 0 to 3; formula: min(M, P - s)' --pp 4 --microbatches 8
+prints 'in flight, at most: 8 8 8 8 micro-batches on stages 0 to 3; formula: M' --schedule gpipe
+prints "bubble: 75.0000 % of the stages' time; formula: (P - 1)/P = 3/4 = 75.0000 %" --schedule naive
+prints 'time: 33 s of virtual time' --pp 4 --microbatches 8
+prints 'time: 28.5 s of virtual time' --schedule interleaved --virtual-stages 2
+prints 'time: 22 ms of virtual time' --forward 1e-3 --backward 1e-3
+prints 'naive: 1 stage, 1 micro-batch' --pp 1 --microbatches 1 --schedule naive
+prints "bubble: 0.0000 % of the stages' time; formula: (P - 1)/(M + P - 1) = 0/8 = 0.0000 %" --pp 1
+prints "bubble: 57.1429 % of the stages' time; formula for free messages: (P - 1)/(M + P - 1) = 3/7 = 42.8571 %" \
+    --microbatches 4 --message 0.5 --backward 1 --schedule gpipe
+
+# --- a printed schedule read back, and broken
+for schedule in naive gpipe 1f1b 'interleaved --virtual-stages 2'; do
+    # shellcheck disable=SC2086  # the flag and its value are two words
+    "$program" schedule --schedule $schedule --program >"$folder/printed"
+    if "$program" schedule --file "$folder/printed" --program | cmp -s - "$folder/printed"; then ok; else
+        wrong "$schedule: --program and --file differ"
+    fi
+done
+prints "$folder/printed: 4 stages of 2 chunks, 8 micro-batches" --file "$folder/printed"
+prints "bubble: 15.7895 % of the stages' time" --file "$folder/printed"
+"$program" schedule --pp 2 --microbatches 2 --program >"$folder/good"
+broken() {  # MESSAGE SED-COMMAND
+    sed -E "$2" "$folder/good" >"$folder/broken"
+    refused "$1" --file "$folder/broken" --svg "$folder/out.svg"
+}
+broken "broken, line 6: 'forwards 0' is no instruction" 's/^forward 0/forwards 0/'
+broken "broken, line 1: 'stage 2': expected 'stages N'|line 1: 'stages' is missing|line 1: .*missing" 's/^stages/stage/'
+broken "broken: stage 1: 'forward 0' needs 'receive activation 0' before it" 's/receive activation 0, //'
+broken "broken: stage 0: the result of micro-batch 1, chunk 0 is never sent" 's/, send activation 1//'
+broken "broken: stage 1: 'backward 1' is missing: its activations would never be freed" '/^backward 1/d'
+broken "broken: stage 0: 'forward 0' is done twice" 's/^forward 1/forward 0/'
+broken "broken: stage 0: 'forward 7.*there are 2 micro-batches" 's/^forward 1/forward 7/'
+cat >"$folder/deadlock" <<'END'
+stages 2
+micro-batches 2
+stage 0
+forward 0, send activation 0
+receive gradient 0, backward 0
+forward 1, send activation 1
+receive gradient 1, backward 1
+stage 1
+receive activation 0, forward 0
+receive activation 1, forward 1
+backward 0, send gradient 0
+backward 1, send gradient 1
+END
+refused "stage 0 waits in 'receive gradient 0'" --file "$folder/deadlock"
+refused "stage 1 waits in 'receive activation 1'" --file "$folder/deadlock"
+refused 'there is no file' --file "$folder/missing"
+refused 'folder|directory' --file "$folder"
+head -c 1000 /dev/urandom >"$folder/noise"
+refused 'noise, line [0-9]+: ' --file "$folder/noise"
+refused 'excludes' --file "$folder/good" --pp 2
+
+# --- flags
+refused '--pp is 0: expected 1 or more' --pp 0
+refused '--microbatches is -2: expected 1 or more' --microbatches -2
+refused '--virtual-stages is 0: expected 1 or more' --virtual-stages 0
+refused '--pp' --pp two
+refused 'expected up to 1024' --pp 1025
+refused 'too many to look at' --microbatches 2000000000
+refused "--schedule is 'zigzag': expected naive, gpipe, 1f1b or interleaved" --schedule zigzag
+refused '--virtual-stages 2 needs --schedule interleaved' --virtual-stages 2
+refused 'a multiple of 4 micro-batches' --schedule interleaved --virtual-stages 2 --microbatches 6
+refused 'interleaving needs --pp 2' --schedule interleaved --virtual-stages 2 --pp 1
+for bad in 0 -1 nan inf 1e300; do
+    refused "--forward is .*: expected" --forward "$bad"
+    refused "--backward is .*: expected" --backward "$bad"
+done
+for bad in -1 nan inf; do refused "--message is .*: expected" --message "$bad"; done
+refused 'not expected: .*--bogus' --bogus
+refused 'ends in .svg' --svg "$folder/out.png"
+refused 'nowhere' --svg "$folder/nowhere/out.svg"
+
+# --- a picture is the same bytes every time
+for flags in '--pp 4' '--schedule interleaved --virtual-stages 2' '--pp 8 --microbatches 16 --message 0.25'; do
+    # shellcheck disable=SC2086  # flags are words
+    "$program" schedule $flags --svg "$folder/one.svg" >/dev/null && "$program" schedule $flags --svg "$folder/two.svg" >/dev/null
+    if [[ -s $folder/one.svg ]] && cmp -s "$folder/one.svg" "$folder/two.svg"; then ok; else wrong "$flags: two pictures"; fi
+    rm -f "$folder"/one.svg "$folder"/two.svg
+done
+
+# --- a pipeline that runs is drawn by stages
+"$program" train --layers 2 --hidden 16 --heads 2 --seq 16 --batch 4 --microbatches 2 --steps 1 --pp 2 --schedule 1f1b \
+    --device-flops 1e9 --trace "$folder/run.svg" >/dev/null 2>&1
+for part in '>1f1b: 2 stages, 2 micro-batches<' '>stage 1<' 'class="message"'; do
+    if grep -qF -- "$part" "$folder/run.svg"; then ok; else wrong "the picture of a run lacks $part"; fi
+done
+
+printf '%s passed, %s failed\n' "$passed" "$failed"
+[[ $failed -eq 0 ]]
