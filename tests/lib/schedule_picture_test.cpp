@@ -51,12 +51,13 @@ TEST_CASE("a schedule's picture has a numbered box for every pass", "[schedule]"
             INFO(name << ", " << stages << " stages, " << micro_batches << " micro-batches");
             REQUIRE(picture.boxes("forward").size() == passes);
             REQUIRE(picture.boxes("backward").size() == passes);
-            CHECK(picture.all("//text[@class='box']").size() == 2 * passes);
+            const double width = number(picture.all("/svg").at(0), "width");
+            CHECK(width <= 2400.0);
+            if (width < 2400.0) CHECK(picture.all("//text[@class='box']").size() == 2 * passes);
             CHECK(picture.texts(fmt::format("stage {}", stages - 1)) == 2);
             CHECK(picture.texts("a schedule") == 1);
             // An activation and a gradient for every micro-batch across every boundary.
             CHECK(lines_of_sends(picture) == 2 * (stages - 1) * micro_batches);
-            CHECK(number(picture.all("/svg").at(0), "width") <= 2400.0);
         }
 }
 
@@ -67,8 +68,8 @@ TEST_CASE("micro-batches in flight are steps below, with their number at most", 
     CHECK(picture.texts("micro-batches in flight") == 1);
     const auto areas = picture.all("//path[@class='activations']");
     REQUIRE(areas.size() == 4);
-    // The first stage: four steps up, 4 held until micro-batch 4 goes back, four down.
-    CHECK(std::ranges::count(std::string(areas[0].attribute("d").value()), 'V') == 8);
+    // The first stage: four steps up, 4 held until micro-batch 4 goes back, four down, and the outline closes.
+    CHECK(std::ranges::count(std::string(areas[0].attribute("d").value()), 'V') == 9);
     const Picture gpipe(picture_of(make_schedule("gpipe", 4, 8, 1)));
     CHECK(gpipe.texts("peak 8") == 4);
 }

@@ -57,7 +57,8 @@ prints 'time: 28.5 s of virtual time' --schedule interleaved --virtual-stages 2
 prints 'time: 22 ms of virtual time' --forward 1e-3 --backward 1e-3
 prints 'naive: 1 stage, 1 micro-batch' --pp 1 --microbatches 1 --schedule naive
 prints "bubble: 0.0000 % of the stages' time; formula: (P - 1)/(M + P - 1) = 0/8 = 0.0000 %" --pp 1
-prints "bubble: 57.1429 % of the stages' time; formula for free messages: (P - 1)/(M + P - 1) = 3/7 = 42.8571 %" \
+# Seven turns of 2 s and three messages each way of 0.5 s, of which every stage works 8 s.
+prints "bubble: 52.9412 % of the stages' time; formula for free messages: (P - 1)/(M + P - 1) = 3/7 = 42.8571 %" \
     --microbatches 4 --message 0.5 --backward 1 --schedule gpipe
 
 # --- a printed schedule read back, and broken
@@ -98,7 +99,7 @@ backward 1, send gradient 1
 END
 refused "stage 0 waits in 'receive gradient 0'" --file "$folder/deadlock"
 refused "stage 1 waits in 'receive activation 1'" --file "$folder/deadlock"
-refused 'there is no file' --file "$folder/missing"
+refused 'cannot read .*missing' --file "$folder/missing"
 refused 'folder|directory' --file "$folder"
 head -c 1000 /dev/urandom >"$folder/noise"
 refused 'noise, line [0-9]+: ' --file "$folder/noise"

@@ -119,7 +119,7 @@ std::string narrow_key(const Schedule& schedule, bool all)
     return fmt::format(
         "a digit is {}; a dot is idle time{}",
         schedule.micro_batches > 10 ? "the last one of a micro-batch's number" : "a micro-batch's number",
-        all ? "" : "; not every pass is shown (--svg FILE shows them)");
+        all ? "" : "; not every pass is shown");
 }
 
 std::string narrow_rows(const Schedule& schedule, const Cells& cells, const std::string& name)
