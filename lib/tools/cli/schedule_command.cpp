@@ -53,18 +53,6 @@ pipeline::Schedule named_schedule(const ScheduleFlags& flags)
     return make_schedule(flags.name, flags.stages, flags.micro_batches, flags.chunks);
 }
 
-std::string counted(int number, const std::string& what)
-{
-    return fmt::format("{} {}{}", number, what, number == 1 ? "" : what.ends_with("h") ? "es" : "s");
-}
-
-std::string title_of(const std::string& name, const pipeline::Schedule& schedule)
-{
-    return fmt::format("{}: {}{}, {}", name, counted(schedule.stages, "stage"),
-                       schedule.chunks > 1 ? " of " + counted(schedule.chunks, "chunk") : "",
-                       counted(schedule.micro_batches, "micro-batch"));
-}
-
 void print_bubble(double measured, const std::optional<ScheduleFormulas>& formulas, double message)
 {
     std::string beside;
@@ -102,7 +90,8 @@ void run_schedule(const ScheduleFlags& flags)
     const pipeline::PassCosts costs{flags.costs.forward / v, flags.costs.backward / v, flags.costs.message};
     const Spans spans = simulate(schedule, costs);
     const double bubble = bubble_fraction(schedule, spans);
-    const std::string title = title_of(own ? flags.file : flags.name, schedule);
+    const std::string title = title_of_schedule(own ? flags.file : flags.name, schedule.stages,
+                                                schedule.micro_batches, schedule.chunks);
     if (!flags.svg.empty())
         write_schedule_picture(flags.svg, fmt::format("{}; bubble {:.1f} %", title, 100.0 * std::abs(bubble)),
                                schedule, spans, costs);

@@ -98,7 +98,7 @@ class MemoryRow {
     void draw_notes(int rank, std::uint64_t peak)
     {
         const double middle = base_ - height_ / 2.0 + 4.0;
-        canvas_.text(16.0, middle, view_.pipeline.name_of(rank), "");
+        canvas_.text(16.0, middle, view_.pipeline.name_of(rank), view_.pipeline.name_class());
         canvas_.text(frame_.right + 8.0, middle, "peak " + amount(peak), "small");
     }
 

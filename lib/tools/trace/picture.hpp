@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct Pipeline {
     int replica(int rank) const { return rank % replicas; }
     /// "device 3"; of a pipeline "stage 3", or "stage 3, dp 1" when there are several.
     std::string name_of(int rank) const;
+    /// The class of the style sheet with which that fits beside the scale.
+    std::string_view name_class() const { return exists() && replicas > 1 ? "small" : ""; }
 };
 /// Error when the devices are no multiple of the stages.
 Pipeline pipeline_of(std::span<const RankTrace> traces, const PictureOptions& options);

@@ -36,7 +36,7 @@ struct PictureOptions {
     // their numbers. 0: there is no pipeline. Ranks are numbered as Layout does: those of a stage are
     // neighbours.
     int stages = 0;
-    std::string memory_counts;  // what the memory samples count; empty: bytes
+    std::string memory_counts{};  // what the memory samples count; empty: bytes
 };
 
 /// Chrome's trace format, for ui.perfetto.dev: a process per rank; lanes for compute, sends and receives, for

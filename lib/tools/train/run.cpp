@@ -12,6 +12,7 @@
 #include "lib/machine/comm/comm.hpp"
 #include "lib/tools/data/batch.hpp"
 #include "lib/tools/launch/launch.hpp"
+#include "lib/tools/schedule/named.hpp"
 #include "lib/tools/trace/collect.hpp"
 #include "lib/tools/trace/trace.hpp"
 #include "lib/tools/train/checkpoint.hpp"
@@ -210,10 +211,8 @@ PictureOptions picture_of(const TrainOptions& options)
     PictureOptions picture;
     if (layout.pp == 1) return picture;
     picture.stages = layout.pp;
-    picture.title =
-        fmt::format("{}: {} stages{}, {} micro-batches", layout.schedule, layout.pp,
-                    layout.virtual_stages > 1 ? fmt::format(" of {} chunks", layout.virtual_stages) : "",
-                    options.micro_batches);
+    picture.title = title_of_schedule(layout.schedule, layout.pp, static_cast<int>(options.micro_batches),
+                                      layout.virtual_stages);
     return picture;
 }
 
