@@ -68,7 +68,8 @@ TEST_CASE("micro-batches in flight are steps below, with their number at most", 
     CHECK(picture.texts("micro-batches in flight") == 1);
     const auto areas = picture.all("//path[@class='activations']");
     REQUIRE(areas.size() == 4);
-    // The first stage: four steps up, 4 held until micro-batch 4 goes back, four down, and the outline closes.
+    // The first stage: four steps up, 4 held until micro-batch 4 goes back, four down, and the outline
+    // closes.
     CHECK(std::ranges::count(std::string(areas[0].attribute("d").value()), 'V') == 9);
     const Picture gpipe(picture_of(make_schedule("gpipe", 4, 8, 1)));
     CHECK(gpipe.texts("peak 8") == 4);

@@ -1,6 +1,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <memory>
 
 #include "lessons/07_gpipe/check.hpp"
@@ -71,6 +72,21 @@ void print_in_flight(const pipeline::Schedule& schedule, const std::optional<Sch
                formulas && formulas->in_flight == most ? "; formula: " + formulas->in_flight_text : "");
 }
 
+/// What is simulated may be an exercise's.
+void check_spans(const pipeline::Schedule& schedule, const Spans& spans)
+{
+    check(spans.size() == schedule.programs.size(), "simulate gives the times of {} stages, expected {}",
+          spans.size(), schedule.programs.size());
+    for (std::size_t stage = 0; stage < spans.size(); ++stage) {
+        check(spans[stage].size() == schedule.programs[stage].size(),
+              "simulate gives the times of {} instructions of stage {}, expected {}", spans[stage].size(),
+              stage, schedule.programs[stage].size());
+        for (const pipeline::Span& span : spans[stage])
+            check(span.begin >= 0.0 && span.end >= span.begin && std::isfinite(span.end),
+                  "simulate lets an instruction of stage {} last from {} to {}", stage, span.begin, span.end);
+    }
+}
+
 void run_schedule(const ScheduleFlags& flags)
 {
     check_costs(flags.costs);
@@ -89,6 +105,7 @@ void run_schedule(const ScheduleFlags& flags)
     const double v = schedule.chunks;
     const pipeline::PassCosts costs{flags.costs.forward / v, flags.costs.backward / v, flags.costs.message};
     const Spans spans = simulate(schedule, costs);
+    check_spans(schedule, spans);
     const double bubble = bubble_fraction(schedule, spans);
     const std::string title = title_of_schedule(own ? flags.file : flags.name, schedule.stages,
                                                 schedule.micro_batches, schedule.chunks);
