@@ -207,9 +207,11 @@ int run_driver(int argc, char** argv, const std::map<std::string, Operation>& op
     return run_rank(argc, argv, [&](MpiSession& session) {
         check(argc == 3, "a driver is started by the tests: {} FOLDER FIRST_CASE", argv[0]);
         const std::string folder = argv[1];
+        const std::size_t first = std::stoul(argv[2]);
+        std::ofstream(started_file(folder, first, session.rank()));
         std::ifstream file(folder + "/" + cases_file, std::ios::binary);
         const json cases = json::from_cbor(file);
-        for (std::size_t i = std::stoul(argv[2]); i < cases.size(); ++i) {
+        for (std::size_t i = first; i < cases.size(); ++i) {
             const json result = run_case(cases[i], session.rank(), operations);
             write_result(result_file(folder, i, session.rank()), result);
             // A rank that failed alone leaves the others waiting for it: the judge starts anew with the next

@@ -7,6 +7,12 @@ namespace grade {
 
 inline constexpr const char* cases_file = "cases.cbor";
 
+/// Written by a rank that begins with case `index`, so that starting many processes is not taken for a hang.
+inline std::string started_file(const std::string& folder, std::size_t index, int rank)
+{
+    return folder + "/started." + std::to_string(index) + "." + std::to_string(rank);
+}
+
 inline std::string result_file(const std::string& folder, std::size_t index, int rank)
 {
     return folder + "/result." + std::to_string(index) + "." + std::to_string(rank) + ".cbor";

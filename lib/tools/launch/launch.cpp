@@ -78,13 +78,17 @@ class Pipe {
     std::array<int, 2> ends_{-1, -1};
 };
 
-/// The seconds that a process has left: `limit`, anew whenever a file is written to the folder, if there is
-/// one.
+/// Many ranks on a busy machine take so long to start, at most.
+constexpr std::chrono::seconds start_up{15};
+
+/// The seconds that a process has left: `limit`; when there is a folder, anew whenever a file is written to
+/// it, and more until the first.
 class Deadline {
   public:
     Deadline(double limit, const std::string& folder)
         : limit_(limit), folder_(folder), begin_(Steady::now()), written_(last_written())
     {
+        if (!folder.empty()) begin_ += start_up;
     }
     double left()
     {

@@ -26,7 +26,7 @@ struct ProcessResult {
 
 /// Runs `command` until it ends or `limit` seconds have passed; then it and all processes of its group are
 /// killed. Error when it cannot be started. With a `folder` that the command writes results to, the seconds
-/// count anew with each.
+/// count anew with each; the first may take longer, by what it takes to start many processes.
 ProcessResult run_captured(const Command& command, const Environment& environment, double limit,
                            const std::string& folder = "");
 
