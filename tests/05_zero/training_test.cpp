@@ -24,8 +24,8 @@ std::vector<TrainingCase> runs(int stage)
         for (const int degree : {2, 3, 4, 8}) {
             TrainingCase one = run_of(stage, degree, dtype);
             one.bucket_bytes = std::vector<std::int64_t>{1, 2000, 1000000}[all.size() % 3];
-            one.gradient_buckets = 1 + static_cast<int>(all.size() % 2);
-            one.broadcast = all.size() % 4 == 1;
+            if (stage >= 2) one.gradient_buckets = 1 + static_cast<int>(all.size() % 2);
+            one.broadcast = stage == 3 && all.size() % 4 == 1;
             one.recompute = all.size() % 5 == 2;
             all.push_back(one);
         }
