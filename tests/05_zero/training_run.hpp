@@ -23,7 +23,7 @@ struct TrainingCase {
     bool recompute = false;
     bool overlap = true;
     std::int64_t steps = 20;
-    double max_norm = 0.2;  // below the norms, 0.4 to 1.7: clipping is at work
+    double max_norm = 0.2;  // less than the norms, so that clipping is at work
     std::int64_t seed = 1;
 
     std::string name() const;
