@@ -36,8 +36,9 @@ struct Bucket {
 /// The buckets in the order in which the backward pass finishes them, the last module's first. Modules join a
 /// bucket until it has `bucket_bytes` or more in `dtype`: with 1, every module has its own; with more than
 /// the model has, there is one. A parameter that several modules use (the tied embedding) is in the bucket of
-/// the first of them, whose backward comes last; a module without parameters of its own adds none. Every
-/// parameter is in one bucket. Error for bucket_bytes or degree < 1.
+/// the first of them, whose backward comes last; a module without parameters of its own adds nothing to the
+/// bucket it joins, and a bucket that would end without any is left out. Every parameter is in one bucket.
+/// Error for bucket_bytes or degree < 1.
 std::vector<Bucket> make_buckets(const Modules& modules, int degree, DType dtype, std::int64_t bucket_bytes);
 
 /// The bucket's parameters as views of `values` (the whole bucket, padded elements), or of nothing when it is

@@ -29,6 +29,10 @@ std::vector<NamedCase> sums_cases(int ranks)
         add({.name = "three ties", .model = several_ties, .micro_batches = 2, .all = all});
         add({.name = "modules without parameters", .model = empty_modules, .micro_batches = 2, .all = all});
         add({.name = "one element", .model = single, .all = all});
+        add({.name = "a rank without counted targets",
+             .model = tied_gpt,
+             .all = all,
+             .silent_rank = ranks - 1});
         for (const DType dtype : all_dtypes)
             add({.name = "random gradients",
                  .model = tied_gpt,

@@ -27,7 +27,8 @@ inline void run_steps(Case& c, ParameterModel& model, const std::vector<Bucket>&
                       Gradients& gradients, CallLog& log)
 {
     Device& device = c.device();
-    const GradientPattern pattern{static_cast<std::uint64_t>(c.integer("seed"))};
+    const GradientPattern pattern{static_cast<std::uint64_t>(c.integer("seed")),
+                                  static_cast<int>(c.integer("silent_rank"))};
     const std::vector<double> flops = c.numbers("flops");
     const std::int64_t micro_batches = c.integer("micro_batches");
     const auto call = [&](const std::function<void()>& function) {

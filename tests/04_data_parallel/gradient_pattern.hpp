@@ -19,15 +19,17 @@ struct Pass {
 };
 
 /// Random numbers; or, without a seed, small whole numbers times 2^rank, of which a sum says whose gradients
-/// it holds and how often.
+/// it holds and how often. A silent rank has gradients of zero, as when none of its targets counts.
 struct GradientPattern {
     std::uint64_t seed = 0;
+    int silent_rank = -1;  // none
 };
 
 inline std::vector<double> pattern_values(const GradientPattern& pattern, const Pass& pass, int parameter,
                                           std::int64_t count)
 {
     std::vector<double> values(static_cast<std::size_t>(count));
+    if (pass.rank == pattern.silent_rank) return values;
     const auto number =
         static_cast<std::int64_t>(pass.module) * 5 + pass.micro_batch * 7 + pass.step * 11 + parameter * 3;
     if (pattern.seed == 0) {

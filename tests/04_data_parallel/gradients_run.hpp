@@ -17,6 +17,7 @@ struct GradientsRun {
     bool all = true;  // Keep::all
     bool overlap = true;
     bool random = false;            // random gradients, in place of the ones that say whose they are
+    int silent_rank = -1;           // its gradients are zero; −1: nobody's
     std::vector<double> seconds{};  // that the modules compute; none: 0
     Topology topology{};
 
