@@ -12,15 +12,17 @@ namespace pipeline {
 /// d(loss)/d(parameter) to the gradients of the stage's modules and returns the sum of their losses, 0 but on
 /// the last stage.
 ///
-///   receive   waits for the tensor of its micro-batch and chunk (hidden size from `shape`, of `dtype`)
+///   receive   waits for the tensor of its micro-batch and chunk: (sequences and tokens of the micro-batch,
+///             hidden size of `shape`), of `dtype`
 ///   forward   runs the chunk's modules; what they save is held until the micro-batch's backward pass
 ///   send      starts to send and goes on computing; the device memory of what is sent is held until the link
-///   has
-///             carried it (in virtual time), and the step ends when everything has been carried
+///             has carried it (in virtual time), and the step ends when everything has been carried
 ///   backward  runs the chunk's modules backwards; what they saved is freed
 ///
-/// With `recompute` a forward pass holds only the chunk's input, and backward runs the forward pass again
-/// first (GPipe, section 2.3). Error for a program that uses what is not there.
+/// Everything is kept by micro-batch and chunk, so that any order of instructions will do in which each has
+/// what it needs; messages are told apart the same way. With `recompute` a forward pass holds only the
+/// chunk's input, and backward runs the forward pass again first (GPipe, section 2.3). Error, with the
+/// micro-batch, for a program that uses what is not there.
 double run_program(Comm& pipeline, Stage& stage, const Schedule& schedule, const ModelShape& shape,
                    DType dtype, std::span<const MicroBatch> micro_batches, double loss_scale, bool recompute);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/06_pipeline/gpt_reference.hpp"
+#include "tests/06_pipeline/schedule_support.hpp"
 
 namespace pipeline_test {
 
@@ -89,7 +90,8 @@ inline NamedCase gpt_case(const GptRun& run, const std::string& operation)
     CaseInput input;
     input.operation = operation;
     input.ranks.assign(static_cast<std::size_t>(run.stages), inputs);
-    return {run.name, input, [=](const CaseResult& result) {
+    return {run.name, input,
+            [=](const CaseResult& result) {
                 const GptExpected expected(run);
                 std::vector<std::string> messages;
                 for (int s = 0; s < run.stages; ++s)
@@ -97,7 +99,8 @@ inline NamedCase gpt_case(const GptRun& run, const std::string& operation)
                          compare_gpt_stage(run, expected, s, result.ranks[static_cast<std::size_t>(s)]))
                         messages.push_back(std::move(message));
                 return messages;
-            }};
+            },
+            if_engine_stuck};
 }
 
 /// One block in every chunk, one more in every second.

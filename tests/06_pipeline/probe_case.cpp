@@ -176,5 +176,5 @@ NamedCase pipeline_test::probe_case(ProbeRun run)
                             if (!message.empty()) messages.push_back(fmt::format("stage {}: {}", s, message));
                 return messages;
             },
-            "does a stage wait for a message that was sent to another rank or with another tag?"};
+            if_engine_stuck};
 }

@@ -10,6 +10,11 @@ namespace pipeline_test {
 
 using namespace grade;
 
+/// What is said of an engine that has to be stopped.
+inline const std::string if_engine_stuck =
+    "does a stage wait for a message that was sent to another rank or with another tag, or a send for its "
+    "receiver?";
+
 inline json schedule_inputs(const Schedule& schedule)
 {
     json inputs{{"stages", schedule.stages},

@@ -80,8 +80,7 @@ std::vector<std::string> check_rank(const TiedRun& run, const Link& link, int wo
     Tensor sum = tensor_of(device, run, world_rank);
     add(tensor_of(device, run, peer), sum);
     const std::uint64_t bytes = sum.bytes();
-    return {compare(fmt::format("the gradient of wte.weight on stage {}, the sum of the two copies'",
-                                place.stage),
+    return {compare(fmt::format("the sum of both copies' gradients on stage {}: element ", place.stage),
                     rank.outputs.at("gradient"), sum, {}),
             compare_traffic(rank, peer, 1, bytes), check_memory(rank, bytes),
             compare_number("the virtual time, with both directions at once,",

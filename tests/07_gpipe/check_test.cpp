@@ -45,24 +45,24 @@ const std::string last = "ra0 f0 b0 sg0";
 
 std::vector<Broken> passes_wrong()
 {
-    return {{"a backward pass is missing", 2, 1, {"f0 f1 b0"}, {"stage 0", "'backward 1'"}},
+    return {{"a backward pass is missing", 2, 1, {"f0 f1 b0"}, {"stage 0", "backward 1"}},
             {"a backward pass is missing behind its gradient",
              1,
              1,
              {"f0 sa0 rg0", last},
-             {"stage 0", "'backward 0'"}},
-            {"a micro-batch is missing", 2, 1, {"f0 b0"}, {"stage 0", "1'"}},
+             {"stage 0", "backward 0"}},
+            {"a micro-batch is missing", 2, 1, {"f0 b0"}, {"stage 0", "1"}},
             {"a chunk is missing",
              1,
              2,
              {"f0 sa0 rg0 b0", "ra0 f0 sa0 ra0.1 f0.1 b0.1 sg0.1 rg0 b0 sg0"},
-             {"stage 0", "0 of chunk 1'"}},
-            {"an empty program", 1, 1, {""}, {"stage 0", "'forward 0'"}},
-            {"backward before forward", 1, 1, {"b0 f0"}, {"stage 0", "'backward 0'"}},
-            {"backward of another micro-batch's forward", 2, 1, {"f0 b1 f1 b0"}, {"stage 0", "'backward 1'"}},
-            {"forward twice", 1, 1, {"f0 f0 b0"}, {"stage 0", "'forward 0'"}},
-            {"backward twice", 1, 1, {"f0 sa0 rg0 b0 b0", last}, {"stage 0", "'backward 0'"}},
-            {"backward in descending order", 2, 1, {"f0 f1 b1 b0"}, {"stage 0", "'backward 0'"}},
+             {"stage 0", "0 of chunk 1"}},
+            {"an empty program", 1, 1, {""}, {"stage 0", "forward 0"}},
+            {"backward before forward", 1, 1, {"b0 f0"}, {"stage 0", "backward 0"}},
+            {"backward of another micro-batch's forward", 2, 1, {"f0 b1 f1 b0"}, {"stage 0", "backward 1"}},
+            {"forward twice", 1, 1, {"f0 f0 b0"}, {"stage 0", "forward 0"}},
+            {"backward twice", 1, 1, {"f0 sa0 rg0 b0 b0", last}, {"stage 0", "backward 0"}},
+            {"backward in descending order", 2, 1, {"f0 f1 b1 b0"}, {"stage 0", "backward 0"}},
             {"backward in descending order in one chunk of two",
              2,
              2,
@@ -70,47 +70,43 @@ std::vector<Broken> passes_wrong()
               "rg0.1 b0.1 sg0.1 rg1.1 b1.1 sg1.1 rg0 b0 rg1 b1",
               "ra0 f0 sa0 ra1 f1 sa1 ra0.1 f0.1 ra1.1 f1.1 b1.1 sg1.1 b0.1 sg0.1 "
               "rg0 b0 sg0 rg1 b1 sg1"},
-             {"stage 1", "'backward 0 of chunk 1'"}},
-            {"a micro-batch that is not there", 2, 1, {"f0 f1 f2 b0 b1 b2"}, {"stage 0", "'forward 2'"}},
-            {"a chunk that is not there", 1, 1, {"f0 f0.1 b0.1 b0"}, {"stage 0", "'forward 0 of chunk 1'"}}};
+             {"stage 1", "backward 0 of chunk 1"}},
+            {"a micro-batch that is not there", 2, 1, {"f0 f1 f2 b0 b1 b2"}, {"stage 0", "forward 2"}},
+            {"a chunk that is not there", 1, 1, {"f0 f0.1 b0.1 b0"}, {"stage 0", "forward 0 of chunk 1"}}};
 }
 
 std::vector<Broken> messages_wrong()
 {
     return {
-        {"forward without its activation", 1, 1, {first, "f0 b0 sg0"}, {"stage 1", "'forward 0'"}},
-        {"the activation received after the pass",
-         1,
-         1,
-         {first, "f0 ra0 b0 sg0"},
-         {"stage 1", "'forward 0'"}},
-        {"backward without its gradient", 1, 1, {"f0 sa0 b0", last}, {"stage 0", "'backward 0'"}},
+        {"forward without its activation", 1, 1, {first, "f0 b0 sg0"}, {"stage 1", "forward 0"}},
+        {"the activation received after the pass", 1, 1, {first, "f0 ra0 b0 sg0"}, {"stage 1", "forward 0"}},
+        {"backward without its gradient", 1, 1, {"f0 sa0 b0", last}, {"stage 0", "backward 0"}},
         {"another micro-batch's activation",
          2,
          1,
          {"f0 sa0 f1 sa1 rg0 b0 rg1 b1", "ra1 f0 ra0 f1 b0 sg0 b1 sg1"},
-         {"stage 1", "'forward 0'"}},
-        {"received twice", 1, 1, {first, "ra0 ra0 f0 b0 sg0"}, {"stage 1", "'receive activation 0'"}},
-        {"sent twice", 1, 1, {"f0 sa0 sa0 rg0 b0", last}, {"stage 0", "'send activation 0'"}},
+         {"stage 1", "forward 0"}},
+        {"received twice", 1, 1, {first, "ra0 ra0 f0 b0 sg0"}, {"stage 1", "receive activation 0"}},
+        {"sent twice", 1, 1, {"f0 sa0 sa0 rg0 b0", last}, {"stage 0", "send activation 0"}},
         {"received where the model begins",
          1,
          1,
          {"ra0 f0 sa0 rg0 b0", last},
-         {"stage 0", "'receive activation 0'"}},
+         {"stage 0", "receive activation 0"}},
         {"a gradient received where the model ends",
          1,
          1,
          {first, "ra0 f0 rg0 b0 sg0"},
-         {"stage 1", "'receive gradient 0'"}},
-        {"sent where the model ends", 1, 1, {first, "ra0 f0 sa0 b0 sg0"}, {"stage 1", "'send activation 0'"}},
-        {"sent before it is computed", 1, 1, {"sa0 f0 rg0 b0", last}, {"stage 0", "'send activation 0'"}},
+         {"stage 1", "receive gradient 0"}},
+        {"sent where the model ends", 1, 1, {first, "ra0 f0 sa0 b0 sg0"}, {"stage 1", "send activation 0"}},
+        {"sent before it is computed", 1, 1, {"sa0 f0 rg0 b0", last}, {"stage 0", "send activation 0"}},
         {"an activation never sent", 1, 1, {"f0 rg0 b0", last}, {"stage 0", "micro-batch 0"}},
         {"a gradient never sent", 1, 1, {first, "ra0 f0 b0"}, {"stage 1", "micro-batch 0"}},
         {"the gradient of a pass that was not run",
          1,
          1,
          {first, "ra0 f0 sg0 b0"},
-         {"stage 1", "'send gradient 0'"}}};
+         {"stage 1", "send gradient 0"}}};
 }
 
 /// Stages that wait for each other in a circle.
@@ -121,18 +117,18 @@ std::vector<Broken> deadlocks()
          2,
          1,
          {"f0 sa0 rg0 b0 f1 sa1 rg1 b1", "ra0 f0 ra1 f1 b0 sg0 b1 sg1"},
-         {"stage 0", "'receive gradient 0'", "stage 1", "'receive activation 1'"}},
+         {"stage 0", "receive gradient 0", "stage 1", "receive activation 1"}},
         {"three stages, the last wants what the first has not begun",
          2,
          1,
          {"f0 sa0 rg0 b0 f1 sa1 rg1 b1", "ra0 f0 sa0 ra1 f1 sa1 rg0 b0 sg0 rg1 b1 sg1",
           "ra0 f0 b0 sg0 ra1 f1 b1 sg1"},
-         {"stage 0", "'receive gradient 0'", "stage 1", "'receive activation 1'"}},
+         {"stage 0", "receive gradient 0", "stage 1", "receive activation 1"}},
         {"chunks: backward of the first before the second has gone forward",
          1,
          2,
          {"f0 sa0 rg0 b0 ra0.1 f0.1 sa0.1 rg0.1 b0.1 sg0.1", "ra0 f0 sa0 ra0.1 f0.1 b0.1 sg0.1 rg0 b0 sg0"},
-         {"stage 0", "'receive gradient 0'", "stage 1", "'receive activation 0 of chunk 1'"}}};
+         {"stage 0", "receive gradient 0", "stage 1", "receive activation 0 of chunk 1"}}};
 }
 
 }  // namespace
