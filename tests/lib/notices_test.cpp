@@ -1,7 +1,5 @@
-#include <fstream>
 #include <string>
 
-#include "lib/tools/launch/launch.hpp"
 #include "lib/tools/launch/notices.hpp"
 #include "tests/lib/catch.hpp"
 
@@ -43,19 +41,6 @@ TEST_CASE("mpirun's notices about a failed rank are taken out, however the text 
         "rank 1: out of memory\n" + aborted + exited + mpich + "more\n" + non_zero + "the end";
     for (const std::size_t size : {1, 2, 7, 74, 75, 76, 4096})
         CHECK(filtered(text, size) == "rank 1: out of memory\nmore\nthe end");
-}
-
-TEST_CASE("a rank that was killed is named, with its place if it left one")
-{
-    const std::string killed =
-        box("mpirun noticed that process rank 3 with PID 0 on node a exited on signal 9 (Killed).");
-    const std::string returned =
-        box("Primary job  terminated normally, but 1 process returned\na non-zero exit code.");
-    CHECK(filtered("step 1\n" + killed + returned, 5) == "step 1\nrank 3 was ended by signal 9 (Killed)\n");
-    const shardlings::TemporaryFolder folder;
-    std::ofstream(folder.path() + "/rank-3") << "stage 3 of 4\n";
-    NoticeFilter filter(folder.path());
-    CHECK(filter.pass(killed) == "rank 3 (stage 3 of 4) was ended by signal 9 (Killed)\n");
 }
 
 TEST_CASE("other boxes and other lines of dashes pass unchanged")

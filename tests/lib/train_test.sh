@@ -91,6 +91,8 @@ refused "'12 parsecs' is not a number of bytes" train --memory-budget '12 parsec
 refused "'4by8' is not a topology" train --topology 4by8
 refused '--save-every needs --save' train --save-every 5
 refused '--ranks is 0' launch --ranks 0 -- true
+refused "there is no program 'nosuch'" launch --ranks 2 -- nosuch
+refused 'was ended by signal 9' launch --ranks 2 -- sh -c 'kill -9 $$'
 
 # --- a budget that is too small: while the model is made, and while it runs
 refused 'device out of memory.*parameters' train "${small[@]}" --memory-budget 10KiB

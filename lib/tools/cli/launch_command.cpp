@@ -1,6 +1,10 @@
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/cli/commands.hpp"
@@ -11,8 +15,20 @@ namespace {
 
 constexpr int most_ranks = 4096;
 
+/// Error when there is no such program; mpirun, told to be quiet, would not say so.
+void check_is_there(const std::string& program)
+{
+    std::string folders = program.find('/') != std::string::npos ? "" : std::getenv("PATH");
+    bool there = folders.empty() && access(program.c_str(), X_OK) == 0;
+    std::istringstream list(folders);
+    for (std::string folder; std::getline(list, folder, ':');)
+        there = there || access((folder + "/" + program).c_str(), X_OK) == 0;
+    check(there, "there is no program '{}': give its path, or the name of one in $PATH", program);
+}
+
 int launch(int ranks, const Command& program)
 {
+    check_is_there(program.front());
     check(ranks >= 1 && ranks <= most_ranks, "--ranks is {}: expected 1 to {}", ranks, most_ranks);
     const TemporaryFolder run_folder;
     Environment environment = mpirun_environment();

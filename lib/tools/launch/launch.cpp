@@ -22,6 +22,7 @@
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/launch/notices.hpp"
+#include "lib/tools/launch/rank_watch.hpp"
 
 namespace shardlings {
 
@@ -113,15 +114,17 @@ class Deadline {
     std::filesystem::file_time_type written_;
 };
 
-/// Gives what comes out of `pipe` to `take` until it closes, the child ends, or the time is up. True when it
-/// was the time.
-bool read_until_end(int pipe, pid_t child, Deadline deadline,
-                    const std::function<void(std::string_view)>& take)
+/// Gives what comes out of `pipe` to `take`, and calls `look` now and then, until it closes, the child ends,
+/// or the time is up. True when it was the time.
+bool read_until_end(
+    int pipe, pid_t child, Deadline deadline, const std::function<void(std::string_view)>& take,
+    const std::function<void()>& look = [] {})
 {
     std::array<char, 65536> block{};
     while (true) {
         const double left = deadline.left();
         if (left <= 0.0) return true;
+        look();
         pollfd waiting{pipe, POLLIN, 0};
         const int ready = poll(&waiting, 1, static_cast<int>(std::min(left, 0.1) * 1000.0) + 1);
         if (ready > 0) {
@@ -154,12 +157,15 @@ Command mpirun_command(int ranks, const Command& program)
     // crash OpenMPI 4 sleeps two seconds before it kills the other ranks, even when none is left: not here.
     Command command{"mpirun.openmpi", "-np", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"};
     if (std::system("command -v mpirun.openmpi >/dev/null 2>&1") != 0) command[0] = "mpirun";
-    for (const auto& [name, value] : Environment{{"mpi_yield_when_idle", "1"},
-                                                 {"odls_base_sigkill_timeout", "0"},
-                                                 {"pml", "ob1"},
-                                                 {"btl", "self,vader"},
-                                                 {"btl_vader_single_copy_mechanism", "none"},
-                                                 {"smsc", "^cma"}})
+    for (const auto& [name, value] :
+         Environment{{"mpi_yield_when_idle", "1"},
+                     // OpenMPI 5 refuses -q; without it 4.1 crashes now and then at the end
+                     {"orte_execute_quiet", "1"},
+                     {"odls_base_sigkill_timeout", "0"},
+                     {"pml", "ob1"},
+                     {"btl", "self,vader"},
+                     {"btl_vader_single_copy_mechanism", "none"},
+                     {"smsc", "^cma"}})
         command.insert(command.end(), {"--mca", name, value});
 #else
     Command command{"mpiexec.mpich", "-np", std::to_string(ranks)};
@@ -228,13 +234,15 @@ int run_foreground(const Command& command, const Environment& environment)
     std::signal(SIGINT,
                 SIG_IGN);  // a terminal's Ctrl-C reaches mpirun too; a second one would skip its clean-up
     std::signal(SIGTERM, pass_on);
-    NoticeFilter filter(folder == environment.end() ? "" : folder->second);
+    NoticeFilter filter;
+    RankWatch ranks(folder == environment.end() ? "" : folder->second);
     const auto show = [](std::string_view text) {
         std::fwrite(text.data(), 1, text.size(), stderr);
         std::fflush(stderr);
     };
-    read_until_end(pipe.reader(), child, Deadline(std::numeric_limits<double>::infinity(), ""),
-                   [&](std::string_view text) { show(filter.pass(text)); });
+    read_until_end(
+        pipe.reader(), child, Deadline(std::numeric_limits<double>::infinity(), ""),
+        [&](std::string_view text) { show(filter.pass(text)); }, [&] { ranks.look(); });
     show(filter.finish());
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -242,6 +250,9 @@ int run_foreground(const Command& command, const Environment& environment)
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
     if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
+    const int last_signal = 31;  // of those that end a process
+    if (WEXITSTATUS(status) > 128 && WEXITSTATUS(status) <= 128 + last_signal)
+        show(ranks.told(WEXITSTATUS(status) - 128) + "\n");
     check(WEXITSTATUS(status) != could_not_start, "cannot start {}: is it installed?", command.front());
     return WEXITSTATUS(status);
 }

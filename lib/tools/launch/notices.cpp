@@ -1,8 +1,6 @@
 #include "lib/tools/launch/notices.hpp"
 
 #include <array>
-#include <fstream>
-#include <optional>
 #include <utility>
 
 namespace shardlings {
@@ -11,11 +9,10 @@ namespace {
 
 constexpr std::size_t shortest_rule = 70;  // OpenMPI's are 74 dashes
 constexpr std::size_t longest_box = 4096;  // longer ones are no notice
-constexpr std::array<std::string_view, 4> unwanted{
+constexpr std::array<std::string_view, 3> unwanted{
     "MPI_ABORT was invoked on rank",
-    "has exited due to process rank",
-    "detected that one or more processes exited with non-zero status",
-    "Primary job  terminated normally, but",
+    "prterun has exited due to process rank",
+    "prterun detected that one or more processes exited with non-zero status",
 };
 
 bool is_dashes(std::string_view text)
@@ -28,17 +25,6 @@ bool is_unwanted(std::string_view box)
     for (const std::string_view phrase : unwanted)
         if (box.find(phrase) != std::string_view::npos) return true;
     return false;
-}
-
-/// The text between `begin` and the next of `end`, if both are there.
-std::optional<std::string> between(std::string_view text, std::string_view begin, std::string_view end)
-{
-    const std::size_t first = text.find(begin);
-    if (first == std::string_view::npos) return std::nullopt;
-    text.remove_prefix(first + begin.size());
-    const std::size_t last = text.find_first_of(end);
-    if (last == std::string_view::npos) return std::nullopt;
-    return std::string(text.substr(0, last));
 }
 
 /// True for what may become MPICH's one line about the same.
@@ -68,26 +54,8 @@ void NoticeFilter::take_line(std::string_view line, std::string& shown)
     box_.append(line).push_back('\n');
     const bool closes = rule && !opens;
     if (!closes && box_.size() <= longest_box) return;
-    if (closes)
-        take_box(shown);
-    else
-        shown += std::exchange(box_, {});
-}
-
-void NoticeFilter::take_box(std::string& shown)
-{
-    const std::string box = std::exchange(box_, {});
-    if (is_unwanted(box)) return;
-    const auto rank = between(box, "noticed that process rank ", " ");
-    const auto signal = between(box, "exited on signal ", ".\n");
-    if (!rank || !signal) {
-        shown += box;
-        return;
-    }
-    shown += "rank " + *rank;
-    std::ifstream file(run_folder_ + "/rank-" + *rank);
-    if (std::string place; std::getline(file, place)) shown += " (" + place + ")";
-    shown += " was ended by signal " + *signal + "\n";
+    if (!closes || !is_unwanted(box_)) shown += box_;
+    box_.clear();
 }
 
 std::string NoticeFilter::pass(std::string_view text)

@@ -1,9 +1,10 @@
 #include "lib/tools/train/run.hpp"
 
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -108,11 +109,12 @@ std::string place_of(int rank, const Layout& layout)
     return fmt::format("stage {} of {}, data-parallel rank {} of {}", at.pp, layout.pp, at.dp, layout.dp);
 }
 
-/// Leaves the rank's place for the process that started it, should the rank be killed.
+/// Leaves the rank's process and place for who started it, should the rank be killed.
 void note_place(int rank, const Layout& layout)
 {
     if (const char* folder = std::getenv(run_folder_variable))
-        std::ofstream(fmt::format("{}/rank-{}", folder, rank)) << place_of(rank, layout) << "\n";
+        write_text(fmt::format("{}/rank-{}", folder, rank),
+                   fmt::format("{}\n{}\n", getpid(), place_of(rank, layout)));
 }
 
 void say_memory(const Device& device)
