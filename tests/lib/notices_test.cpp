@@ -37,8 +37,9 @@ TEST_CASE("mpirun's notices about a failed rank are taken out, however the text 
     const std::string mpich =
         "Abort(1) on node 0 (rank 0 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 1) - process "
         "0\n";
+    const std::string event = "[warn] Epoll MOD(1) on fd 25 failed. Old events were 6: Bad file descriptor\n";
     const std::string text =
-        "rank 1: out of memory\n" + aborted + exited + mpich + "more\n" + non_zero + "the end";
+        "rank 1: out of memory\n" + aborted + exited + mpich + event + "more\n" + non_zero + "the end";
     for (const std::size_t size : {1, 2, 7, 74, 75, 76, 4096})
         CHECK(filtered(text, size) == "rank 1: out of memory\nmore\nthe end");
 }

@@ -27,16 +27,24 @@ bool is_unwanted(std::string_view box)
     return false;
 }
 
-/// True for what may become MPICH's one line about the same.
-bool may_be_abort_line(std::string_view line)
+constexpr std::string_view mpich_begin = "Abort(";
+constexpr std::string_view event_begin =
+    "[warn] Epoll ";  // of the event library in OpenMPI's mpirun, as ranks end
+
+/// True for what may become MPICH's one line about the same, or one of mpirun's event library.
+bool may_be_notice_line(std::string_view line)
 {
-    constexpr std::string_view begin = "Abort(";
-    return line.substr(0, begin.size()) == begin.substr(0, line.size());
+    const auto may_begin = [line](std::string_view begin) {
+        return line.substr(0, begin.size()) == begin.substr(0, line.size());
+    };
+    return may_begin(mpich_begin) || may_begin(event_begin);
 }
 
-bool is_abort_line(std::string_view line)
+bool is_notice_line(std::string_view line)
 {
-    return may_be_abort_line(line) && line.find("application called MPI_Abort") != std::string_view::npos;
+    return line.starts_with(event_begin) ||
+           (line.starts_with(mpich_begin) &&
+            line.find("application called MPI_Abort") != std::string_view::npos);
 }
 
 }  // namespace
@@ -47,7 +55,7 @@ void NoticeFilter::take_line(std::string_view line, std::string& shown)
     const bool rule = line.size() >= shortest_rule && is_dashes(line);
     const bool opens = rule && box_.empty();
     if (!opens && box_.empty()) {
-        if (is_abort_line(line)) return;
+        if (is_notice_line(line)) return;
         shown.append(line).push_back('\n');
         return;
     }
@@ -74,7 +82,7 @@ std::string NoticeFilter::pass(std::string_view text)
         }
     }
     if (box_.empty() && !line_.empty() &&
-        (middle_of_line_ || !(is_dashes(line_) || may_be_abort_line(line_)))) {
+        (middle_of_line_ || !(is_dashes(line_) || may_be_notice_line(line_)))) {
         shown += std::exchange(line_, {});
         middle_of_line_ = true;
     }
