@@ -37,7 +37,8 @@ class Module {
     virtual std::vector<Parameter*> parameters() = 0;
     virtual Tensor forward(const MicroBatch& batch, Tensor x, Saved& saved) = 0;
     virtual Tensor backward(const MicroBatch& batch, Tensor dy, Saved& saved) = 0;
-    /// False when backward only adds to gradients, as a lookup's does: then it may run while the values are not there.
+    /// False when backward only adds to gradients, as a lookup's does: then it may run while the values are
+    /// not there.
     virtual bool backward_reads_values() const { return true; }
 };
 
