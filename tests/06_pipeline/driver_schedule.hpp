@@ -42,12 +42,14 @@ inline void put_schedule(Case& c, const Schedule& schedule)
         c.put(program_name(s), numbers_of(schedule.programs[s]));
 }
 
-/// Calls; the message of the Error that it ends with, if it does, is the output "refusal".
+/// Calls; the message of the Error that it ends with, if it does, is the output "refusal", else there is an
+/// output "accepted".
 template <class Function>
 void put_refusal(Case& c, const Function& call)
 {
     try {
         call();
+        c.put("accepted", 1.0);
     } catch (const NotImplemented&) {
         throw;
     } catch (const Error& error) {

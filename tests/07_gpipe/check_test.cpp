@@ -10,9 +10,10 @@ namespace {
 NamedCase accepted_case(const std::string& name, const Schedule& schedule)
 {
     return {name, one_rank("check_schedule", schedule_inputs(schedule)), [=](const RankResult& result) {
-                if (!result.outputs.contains("refusal")) return std::vector<std::string>{};
-                return std::vector{fmt::format("it is right, but was rejected: {}",
-                                               result.outputs.at("refusal").get<std::string>())};
+                return std::vector{result.outputs.contains("accepted")
+                                       ? std::string()
+                                       : fmt::format("it is right, but was rejected: {}",
+                                                     result.outputs.at("refusal").get<std::string>())};
             }};
 }
 

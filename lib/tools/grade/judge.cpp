@@ -79,7 +79,9 @@ std::string what_happened(const CaseResult& result, const ProcessResult& process
         return fmt::format(
             "stopped after {:.0f} s: does a rank wait for a message that nobody sends, or a loop not end?",
             limit);
-    return last_lines(process.output);
+    const std::string lines = last_lines(process.output);
+    return lines.empty() ? "the program ended without a result and without a word: does the code end it?"
+                         : lines;
 }
 
 /// Runs the cases from `first` on; returns the index of the first that is not done.
