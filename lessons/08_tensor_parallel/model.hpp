@@ -1,0 +1,29 @@
+// 08.4 The GPT with every matrix cut over the group (Megatron-LM). As lesson 01.7's modules, with the same
+// names and initial values; each parameter's Slice says which part this rank has.
+//
+//   cut by columns   attn.c_attn (each head's Q, K and V on one rank), mlp.c_fc, and their biases
+//   cut by rows      attn.c_proj, mlp.c_proj, wte (by entries of the vocabulary)
+//   replicated       layer norms, the biases of the two c_proj, wpe
+#pragma once
+
+#include <memory>
+
+#include "lessons/08_tensor_parallel/boundary.hpp"
+#include "lib/machine/base/model_shape.hpp"
+
+namespace tensor_parallel {
+
+/// Error unless the group's size divides the heads and is not larger than the vocabulary.
+void check_degree(const ModelShape& shape, int degree);
+
+std::unique_ptr<Module> make_embedding(Boundary& boundary, const ModelShape& shape, bool tied);
+std::unique_ptr<Module> make_block(Boundary& boundary, const ModelShape& shape, std::int64_t layer);
+/// Every rank returns the whole loss.
+std::unique_ptr<Module> make_head(Boundary& boundary, const ModelShape& shape, Parameter& token_embedding);
+Modules make_gpt(Boundary& boundary, const ModelShape& shape);
+
+/// True for a parameter of which every rank of the group has all: it counts once in the norm and in a
+/// checkpoint.
+bool is_replicated(const Parameter& parameter);
+
+}  // namespace tensor_parallel
