@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "lessons/08_tensor_parallel/boundary.hpp"
+#include "lessons/08_tensor_parallel/dropout.hpp"
 #include "lib/machine/base/model_shape.hpp"
 
 namespace tensor_parallel {
@@ -16,11 +17,22 @@ namespace tensor_parallel {
 /// Error unless the group's size divides the heads and is not larger than the vocabulary.
 void check_degree(const ModelShape& shape, int degree);
 
-std::unique_ptr<Module> make_embedding(Boundary& boundary, const ModelShape& shape, bool tied);
-std::unique_ptr<Module> make_block(Boundary& boundary, const ModelShape& shape, std::int64_t layer);
+struct BlockOptions {
+    /// After the embedding, the attention and the MLP, on the rows outside. (GPT-2 drops attention
+    /// probabilities, too.)
+    Dropout dropout{};
+    /// Selective recomputation (Korthikanti et al. 2022, section 5): the attention's probabilities are not
+    /// saved, B a T² / T_group elements, but computed again in backward from Q, K and V.
+    bool recompute_attention = false;
+};
+
+std::unique_ptr<Module> make_embedding(Boundary& boundary, const ModelShape& shape, bool tied,
+                                       const Dropout& dropout);
+std::unique_ptr<Module> make_block(Boundary& boundary, const ModelShape& shape, std::int64_t layer,
+                                   const BlockOptions& options);
 /// Every rank returns the whole loss.
 std::unique_ptr<Module> make_head(Boundary& boundary, const ModelShape& shape, Parameter& token_embedding);
-Modules make_gpt(Boundary& boundary, const ModelShape& shape);
+Modules make_gpt(Boundary& boundary, const ModelShape& shape, const BlockOptions& options);
 
 /// True for a parameter of which every rank of the group has all: it counts once in the norm and in a
 /// checkpoint.

@@ -36,6 +36,10 @@ std::vector<MicroBatch> training::split_batch(const MicroBatch& batch, std::int6
                          batch.targets.subspan(i * tokens, tokens), 1.0 / static_cast<double>(counted),
                          static_cast<std::int64_t>(i)});
     // END SOLUTION
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        parts[i].first_sequence = batch.first_sequence + static_cast<std::int64_t>(i) * parts[i].sequences;
+        parts[i].step = batch.step;
+    }
     return parts;
 }
 

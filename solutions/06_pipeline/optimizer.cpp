@@ -67,6 +67,7 @@ class PipelineOptimizer : public Optimizer {
                 const double term = own[next++];
                 if (segment.owner != group_.data.rank() || segment.parameter == uncounted_) continue;
                 const auto name = std::find(names_.begin(), names_.end(), segment.parameter->name);
+                if (name == names_.end()) continue;
                 const auto place = static_cast<std::size_t>(name - names_.begin()) * degree;
                 all[1 + place + static_cast<std::size_t>(segment.owner)] = term;
             }

@@ -17,6 +17,7 @@ class ReplicatedBoundary : public Boundary {
     Tensor enter_backward(Tensor dx) override { return sum(std::move(dx)); }
     Tensor leave(Tensor y) override { return sum(std::move(y)); }
     Tensor leave_backward(const MicroBatch&, const Tensor& dy) override { return dy.view(0, dy.shape()); }
+    std::int64_t first_row(const MicroBatch&) override { return 0; }
     void sum_over_rows(Tensor&) override {}
     Comm& group() override { return group_; }
 
@@ -40,6 +41,11 @@ class SequenceBoundary : public Boundary {
     Tensor enter_backward(Tensor dx) override { return scatter(std::move(dx)); }
     Tensor leave(Tensor y) override { return scatter(std::move(y)); }
     Tensor leave_backward(const MicroBatch& batch, const Tensor& dy) override { return gather(batch, dy); }
+    std::int64_t first_row(const MicroBatch& batch) override
+    {
+        const std::int64_t rows = batch.sequences * batch.tokens;
+        return group_.rank() * ((rows + group_.size() - 1) / group_.size());
+    }
     void sum_over_rows(Tensor& gradient) override
     {
         // BEGIN SOLUTION 08.1 SequenceBoundary::sum_over_rows

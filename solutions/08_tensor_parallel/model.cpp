@@ -126,8 +126,9 @@ struct LayerNorm {
 
 class Embedding : public Module {
   public:
-    Embedding(Boundary& boundary, const ModelShape& shape, bool tied)
+    Embedding(Boundary& boundary, const ModelShape& shape, bool tied, const Dropout& dropout)
         : boundary_(boundary),
+          dropout_(dropout),
           entries_(collectives::chunk_of(shape.vocabulary, boundary.group().size(), boundary.group().rank())),
           wte_(matrix(
               "wte.weight",
@@ -142,7 +143,9 @@ class Embedding : public Module {
 
     Tensor forward(const MicroBatch& batch, Tensor, Saved&) override
     {
-        return embedding_forward(boundary_, batch, entries_, wte_.value, wpe_.value);
+        Tensor y = embedding_forward(boundary_, batch, entries_, wte_.value, wpe_.value);
+        apply_dropout(dropout_, "embedding", batch, boundary_.first_row(batch), y);
+        return y;
     }
 
     Tensor backward(const MicroBatch& batch, Tensor dy, Saved&) override
@@ -151,6 +154,7 @@ class Embedding : public Module {
             wte_.second_gradient = make_like(wte_.gradient, Category::workspace);
             wte_.second_gradient.fill_zero();
         }
+        apply_dropout(dropout_, "embedding", batch, boundary_.first_row(batch), dy);
         embedding_backward(boundary_, batch, entries_, dy, tied_ ? wte_.second_gradient : wte_.gradient,
                            wpe_.gradient);
         return {};
@@ -158,6 +162,7 @@ class Embedding : public Module {
 
   private:
     Boundary& boundary_;
+    Dropout dropout_;
     collectives::Chunk entries_;
     Parameter wte_;
     Parameter wpe_;
@@ -166,9 +171,9 @@ class Embedding : public Module {
 
 class Block : public Module {
   public:
-    Block(Boundary& boundary, const ModelShape& shape, std::int64_t layer)
+    Block(Boundary& boundary, const ModelShape& shape, std::int64_t layer, const BlockOptions& options)
         : Block(boundary, boundary.group(), shape, "h." + std::to_string(layer),
-                initial_deviation / std::sqrt(2.0 * static_cast<double>(shape.layers)))
+                initial_deviation / std::sqrt(2.0 * static_cast<double>(shape.layers)), options)
     {
     }
 
@@ -186,8 +191,10 @@ class Block : public Module {
         Tensor qkv = attention_.forward(boundary_, batch, ln_1_.forward(x, saved), saved);
         transformer::AttentionOutput own_heads = transformer::attention_forward(qkv, heads_);
         saved.push(std::move(qkv));
-        saved.push(std::move(own_heads.probabilities));
+        if (!options_.recompute_attention) saved.push(std::move(own_heads.probabilities));
+        own_heads.probabilities = Tensor();
         Tensor u = projection_.forward(boundary_, std::move(own_heads.y), saved);
+        drop(".attn", batch, u);
         add(x, u);
         saved.push(std::move(x));
         // y = u + MLP half
@@ -195,6 +202,7 @@ class Block : public Module {
         Tensor activated = transformer::gelu_forward(inner);
         saved.push(std::move(inner));
         Tensor y = mlp_out_.forward(boundary_, std::move(activated), saved);
+        drop(".mlp", batch, y);
         add(u, y);
         saved.push(std::move(u));
         return y;
@@ -207,17 +215,20 @@ class Block : public Module {
         // y = u + mlp_out(gelu(mlp_in(ln_2(u))))
         {
             const Tensor u = saved.pop();
-            Tensor d = mlp_out_.backward(boundary_, batch, dy, saved);
+            Tensor d = mlp_out_.backward(boundary_, batch, dropped(".mlp", batch, dy), saved);
             d = transformer::gelu_backward(d, saved.pop());
             d = mlp_in_.backward(boundary_, batch, d, saved);
             add(ln_2_.backward(boundary_, d, u, saved), dy);
         }
         // u = x + projection(attention(c_attn(ln_1(x))))
         const Tensor x = saved.pop();
-        Tensor d = projection_.backward(boundary_, batch, dy, saved);
+        Tensor d = projection_.backward(boundary_, batch, dropped(".attn", batch, dy), saved);
         {
-            const Tensor probabilities = saved.pop();
+            Tensor probabilities;
+            if (!options_.recompute_attention) probabilities = saved.pop();
             const Tensor qkv = saved.pop();
+            if (options_.recompute_attention)
+                probabilities = transformer::attention_forward(qkv, heads_).probabilities;
             d = transformer::attention_backward(d, qkv, probabilities, heads_);
         }
         d = attention_.backward(boundary_, batch, d, saved);
@@ -228,8 +239,10 @@ class Block : public Module {
 
   private:
     Block(Boundary& boundary, const Comm& group, const ModelShape& s, const std::string& name,
-          double output_deviation)
+          double output_deviation, const BlockOptions& options)
         : boundary_(boundary),
+          options_(options),
+          name_(name),
           heads_(s.heads / group.size()),
           ln_1_(name + ".ln_1", s.hidden),
           // c_attn's columns are [Q | K | V], so that the part of a rank is three runs of columns
@@ -246,7 +259,25 @@ class Block : public Module {
     {
     }
 
+    /// Dropout of what one half of the block adds, or of its gradient.
+    void drop(const char* half, const MicroBatch& batch, Tensor& x)
+    {
+        apply_dropout(options_.dropout, name_ + half, batch, boundary_.first_row(batch), x);
+    }
+
+    /// The gradient of what a half adds, with the elements that were dropped zero; dy itself stays for the
+    /// residual.
+    Tensor dropped(const char* half, const MicroBatch& batch, const Tensor& dy)
+    {
+        if (options_.dropout.probability == 0.0) return dy.view(0, dy.shape());
+        Tensor d = dy.clone(Category::activations);
+        drop(half, batch, d);
+        return d;
+    }
+
     Boundary& boundary_;
+    BlockOptions options_;
+    std::string name_;
     std::int64_t heads_;  // of this rank
     LayerNorm ln_1_;
     ColumnLinear attention_;
@@ -343,15 +374,15 @@ void tensor_parallel::check_degree(const ModelShape& shape, int degree)
 }
 
 std::unique_ptr<Module> tensor_parallel::make_embedding(Boundary& boundary, const ModelShape& shape,
-                                                        bool tied)
+                                                        bool tied, const Dropout& dropout)
 {
-    return std::make_unique<Embedding>(boundary, shape, tied);
+    return std::make_unique<Embedding>(boundary, shape, tied, dropout);
 }
 
 std::unique_ptr<Module> tensor_parallel::make_block(Boundary& boundary, const ModelShape& shape,
-                                                    std::int64_t layer)
+                                                    std::int64_t layer, const BlockOptions& options)
 {
-    return std::make_unique<Block>(boundary, shape, layer);
+    return std::make_unique<Block>(boundary, shape, layer, options);
 }
 
 std::unique_ptr<Module> tensor_parallel::make_head(Boundary& boundary, const ModelShape& shape,
@@ -360,15 +391,15 @@ std::unique_ptr<Module> tensor_parallel::make_head(Boundary& boundary, const Mod
     return std::make_unique<Head>(boundary, shape, token_embedding);
 }
 
-Modules tensor_parallel::make_gpt(Boundary& boundary, const ModelShape& shape)
+Modules tensor_parallel::make_gpt(Boundary& boundary, const ModelShape& shape, const BlockOptions& options)
 {
     shape.validate();
     check_degree(shape, boundary.group().size());
     Modules gpt;
-    gpt.push_back(make_embedding(boundary, shape, true));
+    gpt.push_back(make_embedding(boundary, shape, true, options.dropout));
     Parameter& token_embedding = *gpt.front()->parameters().front();
     for (std::int64_t layer = 0; layer < shape.layers; ++layer)
-        gpt.push_back(make_block(boundary, shape, layer));
+        gpt.push_back(make_block(boundary, shape, layer, options));
     gpt.push_back(make_head(boundary, shape, token_embedding));
     return gpt;
 }

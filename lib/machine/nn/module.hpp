@@ -20,6 +20,8 @@ struct MicroBatch {
     std::span<const std::int32_t> targets;  // the token that follows each; -1: not counted in the loss
     double token_weight = 0.0;              // 1 / (counted tokens of the whole global batch)
     std::int64_t index = 0;                 // of the micro-batch in its global batch
+    std::int64_t first_sequence = 0;        // its first one's number in the global batch
+    std::int64_t step = 0;                  // 1, 2, … in training; 0 when a model is evaluated
 };
 
 /// One link of the chain that is the model: embedding, blocks, head.
