@@ -14,13 +14,10 @@ void Layout::validate() const
     const auto degree = [](std::string_view name, int value) {
         check(value >= 1 && value <= 1024, "--{} is {}: expected 1 to 1024", name, value);
     };
-    const auto single = [&](std::string_view name, int value) {
-        degree(name, value);
-        check(value == 1, "--{} {} is not available yet: use --{} 1", name, value, name);
-    };
     degree("pp", pp);
     degree("dp", dp);
-    single("tp", tp);
+    degree("tp", tp);
+    check(pp == 1 || tp == 1, "--pp {} with --tp {} is not available yet: use one of them with --dp", pp, tp);
     check(zero >= 0 && zero <= 3, "--zero is {}: expected 0, 1, 2 or 3", zero);
     check(std::find(schedules.begin(), schedules.end(), schedule) != schedules.end(),
           "--schedule is '{}': expected naive, gpipe, 1f1b or interleaved", schedule);
@@ -30,7 +27,7 @@ void Layout::validate() const
     check(blocks.empty() || std::ssize(blocks) == pp * virtual_stages,
           "--stages names {} chunks: expected --pp times --virtual-stages, {}", blocks.size(),
           pp * virtual_stages);
-    check(!sequence_parallel, "--sequence-parallel needs tensor parallelism, which is not available yet");
+    check(!sequence_parallel || tp > 1, "--sequence-parallel needs --tp 2 or more");
 }
 
 }  // namespace shardlings

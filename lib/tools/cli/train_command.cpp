@@ -49,7 +49,13 @@ void add_step_flags(CLI::App& command, TrainFlags& flags)
     command.add_option("--clip", o.max_norm, "largest norm of the gradient; 0: any")->capture_default_str();
     command.add_option("--seed", o.seed, "of parameters and data")->capture_default_str();
     command.add_option("--dtype", flags.dtype, "fp32, fp64, bf16 or fp16")->capture_default_str();
-    command.add_option("--recompute", flags.recompute, "none, or full: keep each block's input only")
+    command
+        .add_option("--recompute", flags.recompute,
+                    "none; selective: the attention's probabilities; full: everything from the input of each "
+                    "block, or "
+                    "of each pipeline stage")
+        ->capture_default_str();
+    command.add_option("--dropout", o.dropout, "part of the activations that is dropped in training")
         ->capture_default_str();
 }
 
@@ -87,7 +93,8 @@ void add_layout_flags(CLI::App& command, TrainFlags& flags)
         .add_option("--stages", layout.blocks,
                     "layers of each stage, as in 3,3,2 (default: balanced by their cost)")
         ->delimiter(',');
-    command.add_flag("--sequence-parallel", layout.sequence_parallel, "split layer norms over the sequence");
+    command.add_flag("--sequence-parallel", layout.sequence_parallel,
+                     "with --tp: split layer norms and residuals by rows");
     command.add_option("--memory-budget", flags.budget, "of each device, as in 64MiB (default: no limit)");
     command.add_option("--topology", flags.topology, "NODESxDEVICES of the cluster, as in 4x8");
     command
@@ -113,9 +120,10 @@ void finish(TrainFlags& flags)
 {
     TrainOptions& o = flags.options;
     o.dtype = parse_dtype(flags.dtype);
-    check(flags.recompute == "none" || flags.recompute == "full",
-          "--recompute is '{}': expected none or full", flags.recompute);
+    check(flags.recompute == "none" || flags.recompute == "selective" || flags.recompute == "full",
+          "--recompute is '{}': expected none, selective or full", flags.recompute);
     o.recompute = flags.recompute == "full";
+    o.recompute_attention = flags.recompute == "selective";
     if (!flags.budget.empty()) o.budget = parse_bytes(flags.budget);
     o.topology.devices_per_node = o.layout.world_size();
     if (!flags.topology.empty()) o.topology = parse_topology(flags.topology);

@@ -33,7 +33,9 @@ struct TrainOptions {
     std::int64_t warmup = 0;           // steps
     double final_learning_rate = 0.1;  // of the peak, at the end of the cosine
     double max_norm = 1.0;             // of the gradient; 0: not clipped
-    bool recompute = false;
+    bool recompute = false;            // each block (with a pipeline: each stage) from its input
+    bool recompute_attention = false;  // the attention's probabilities only
+    double dropout = 0.0;
     std::uint64_t budget = std::numeric_limits<std::uint64_t>::max();  // bytes of a device
 
     std::int64_t log_every = 10;  // steps

@@ -33,7 +33,11 @@ json config_of(const TrainOptions& o)
             {"clip", o.max_norm},
             {"seed", o.seed},
             {"dtype", name_of(o.dtype)},
-            {"recompute", o.recompute ? "full" : "none"},
+            {"recompute", o.recompute             ? "full"
+                          : o.recompute_attention ? "selective"
+                                                  : "none"},
+            {"dropout", o.dropout},
+            {"sequence_parallel", o.layout.sequence_parallel},
             {"dp", o.layout.dp},
             {"tp", o.layout.tp},
             {"pp", o.layout.pp},
@@ -65,7 +69,7 @@ RankFigures figures_of(const Device& device, const Layout& layout, const Trainer
     json budget;  // null: no limit
     if (device.budget() != std::numeric_limits<std::uint64_t>::max()) budget = device.budget();
     return {{"rank", device.rank()},
-            {"coordinates", {{"pp", at.pp}, {"dp", at.dp}, {"tp", 0}}},
+            {"coordinates", {{"pp", at.pp}, {"dp", at.dp}, {"tp", at.tp}}},
             {"memory",
              {{"parameters", memory.current_of(Category::parameters)},
               {"gradients", memory.current_of(Category::gradients)},
@@ -79,6 +83,7 @@ RankFigures figures_of(const Device& device, const Layout& layout, const Trainer
               {"budget", budget}}},
             {"sent", sent_by(device.traffic())},
             {"sent_data_parallel", sent_by(trainer.group().data.traffic())},
+            {"sent_tensor_parallel", sent_by(trainer.tensor_group().traffic())},
             {"sent_pipeline", sent_by(trainer.pipeline().traffic())},
             {"last_step", {{"busy_seconds", last.busy_seconds}, {"exposed_seconds", last.exposed_seconds}}},
             {"flops", device.flops()}};

@@ -97,6 +97,9 @@ void say_layout(const Layout& layout)
 {
     if (layout.world_size() == 1) return;
     fmt::print("{} devices: data parallelism {}, ZeRO stage {}", layout.world_size(), layout.dp, layout.zero);
+    if (layout.tp > 1)
+        fmt::print(", tensor parallelism {}{}", layout.tp,
+                   layout.sequence_parallel ? " with sequence parallelism" : "");
     if (layout.pp > 1) fmt::print(", {} pipeline stages, schedule {}", layout.pp, layout.schedule);
     if (layout.virtual_stages > 1) fmt::print(" with {} chunks a stage", layout.virtual_stages);
     fmt::print("\n");
@@ -106,7 +109,8 @@ void say_layout(const Layout& layout)
 std::string place_of(int rank, const Layout& layout)
 {
     const Coordinates at = coordinates_of(rank, layout);
-    return fmt::format("stage {} of {}, data-parallel rank {} of {}", at.pp, layout.pp, at.dp, layout.dp);
+    return fmt::format("stage {} of {}, data-parallel rank {} of {}, tensor-parallel rank {} of {}", at.pp,
+                       layout.pp, at.dp, layout.dp, at.tp, layout.tp);
 }
 
 /// Leaves the rank's process and place for who started it, should the rank be killed.

@@ -12,6 +12,7 @@
 #include "lessons/06_pipeline/engine.hpp"
 #include "lessons/06_pipeline/optimizer.hpp"
 #include "lessons/06_pipeline/stages.hpp"
+#include "lessons/08_tensor_parallel/model.hpp"
 #include "lib/tools/schedule/named.hpp"
 #include "lib/tools/train/traced.hpp"
 
@@ -45,46 +46,71 @@ int chunk_of(const pipeline::Stage& stage, std::size_t module)
     return one ? -1 : static_cast<int>(chunk - stage.chunks.begin());
 }
 
-/// The modules of this rank, recomputed on one stage block by block (with several, the engine recomputes),
-/// and traced.
-pipeline::Stage make_stage(Device& device, const TrainOptions& options, int rank)
+/// Lesson 08's modules: with tensor parallelism, and for what only they can do.
+bool has_cut_layers(const TrainOptions& options)
+{
+    return options.layout.tp > 1 || options.dropout > 0.0 || options.recompute_attention;
+}
+
+pipeline::Stage make_plain_stage(tensor_parallel::Boundary& boundary, const TrainOptions& options, int stage)
 {
     const Layout& layout = options.layout;
+    if (has_cut_layers(options)) {
+        pipeline::Stage whole;
+        whole.modules = tensor_parallel::make_gpt(
+            boundary, options.shape, {{options.dropout, options.seed}, options.recompute_attention});
+        whole.chunks = {{0, whole.modules.size()}};
+        return whole;
+    }
     const std::vector<std::int64_t> blocks =
         layout.blocks.empty() ? pipeline::balance_blocks(options.shape, layout.pp * layout.virtual_stages)
                               : layout.blocks;
-    pipeline::Stage stage =
-        pipeline::make_stage(options.shape, blocks, layout.pp, coordinates_of(rank, layout).pp);
+    return pipeline::make_stage(options.shape, blocks, layout.pp, stage);
+}
+
+/// The modules of this rank, recomputed on one stage block by block (with several, the engine recomputes),
+/// and traced.
+pipeline::Stage make_stage(Device& device, tensor_parallel::Boundary& boundary, const TrainOptions& options,
+                           int rank)
+{
+    pipeline::Stage stage = make_plain_stage(boundary, options, coordinates_of(rank, options.layout).pp);
     for (std::size_t i = 0; i < stage.modules.size(); ++i) {
         std::unique_ptr<Module>& module = stage.modules[i];
         const std::string name = name_of(*module);
-        if (layout.pp == 1 && options.recompute && name.starts_with("h."))
+        if (options.layout.pp == 1 && options.recompute && name.starts_with("h."))
             module = training::make_recomputed(std::move(module));
         if (device.recording()) module = make_traced(device, std::move(module), name, chunk_of(stage, i));
     }
     return stage;
 }
 
-std::vector<std::string> parameter_names(const ModelShape& shape)
+/// The model's parameters, in order, for the norm; "" for those that another rank of the tensor-parallel
+/// group counts.
+std::vector<std::string> counted_names(const pipeline::Stage& stage, const ModelShape& shape, int tensor_rank)
 {
     std::vector<std::string> names;
     const Modules whole = transformer::make_gpt(shape);
     for (const Parameter* parameter : parameters_of(whole)) names.push_back(parameter->name);
+    if (tensor_rank == 0) return names;
+    for (const Parameter* parameter : parameters_of(stage.modules))
+        if (tensor_parallel::is_replicated(*parameter))
+            *std::find(names.begin(), names.end(), parameter->name) = "";
     return names;
 }
 
 data_parallel::Replica make_replica(Comm& everyone, data_parallel::Group& group, pipeline::Stage& stage,
-                                    const TrainOptions& options)
+                                    int tensor_rank, const TrainOptions& options)
 {
     const data_parallel::ReplicaOptions replica_options{options.dtype, options.seed, options.bucket_bytes,
                                                         options.overlap};
     data_parallel::Replica replica =
         zero::make_zero_replica(options.layout.zero, group, stage.modules, replica_options, options.zero);
-    if (options.layout.pp > 1) {
+    if (options.layout.pp > 1 || options.layout.tp > 1) {
         const bool second_copy = stage.tied_embedding != nullptr && stage.tied_peer == 0;
         replica.optimizer = pipeline::make_pipeline_optimizer(
-            everyone, group, parameter_names(options.shape), second_copy ? stage.tied_embedding : nullptr,
-            *replica.buckets, *replica.values, *replica.gradients, std::move(replica.optimizer));
+            everyone, group, counted_names(stage, options.shape, tensor_rank),
+            second_copy ? stage.tied_embedding : nullptr, *replica.buckets, *replica.values,
+            *replica.gradients, std::move(replica.optimizer));
     }
     for (std::size_t i = 0; i < stage.modules.size(); ++i)
         stage.modules[i] =
@@ -92,22 +118,39 @@ data_parallel::Replica make_replica(Comm& everyone, data_parallel::Group& group,
     return replica;
 }
 
+/// The ranks of which `others`, a number made of the other coordinates, is the same.
+template <class Others>
+Comm group_of(const Comm& world, const Layout& layout, Others others)
+{
+    return world.split(others(coordinates_of(world.rank(), layout)), world.rank());
+}
+
+std::unique_ptr<tensor_parallel::Boundary> make_boundary(Comm& group, const Layout& layout)
+{
+    return layout.sequence_parallel ? tensor_parallel::make_sequence_boundary(group)
+                                    : tensor_parallel::make_replicated_boundary(group);
+}
+
 }  // namespace
 
 Coordinates coordinates_of(int rank, const Layout& layout)
 {
-    return {rank / layout.dp, rank % layout.dp};
+    return {rank / (layout.dp * layout.tp), rank / layout.tp % layout.dp, rank % layout.tp};
 }
 
 Trainer::Trainer(const Comm& world, const TrainOptions& options)
     : options_(options),
       everyone_(world.split(0, world.rank())),
-      pipeline_(world.split(coordinates_of(world.rank(), options.layout).dp, world.rank())),
-      group_(data_parallel::make_group(
-          world.split(coordinates_of(world.rank(), options.layout).pp, world.rank()))),
+      pipeline_(
+          group_of(world, options.layout, [&](Coordinates at) { return at.dp * options.layout.tp + at.tp; })),
+      tensor_group_(
+          group_of(world, options.layout, [&](Coordinates at) { return at.pp * options.layout.dp + at.dp; })),
+      group_(data_parallel::make_group(group_of(
+          world, options.layout, [&](Coordinates at) { return at.pp * options.layout.tp + at.tp; }))),
+      boundary_(make_boundary(tensor_group_, options.layout)),
       schedule_(schedule_of(options)),
-      stage_(make_stage(world.device(), options, world.rank())),
-      replica_(make_replica(everyone_, group_, stage_, options))
+      stage_(make_stage(world.device(), *boundary_, options, world.rank())),
+      replica_(make_replica(everyone_, group_, stage_, tensor_group_.rank(), options))
 {
 }
 
@@ -117,10 +160,12 @@ std::vector<MicroBatch> Trainer::own_part(const MicroBatch& global_batch) const
                                       options_.micro_batches);
 }
 
-double Trainer::sum_over_everyone(double value)
+/// The sum over all ranks, of a tensor-parallel group only once: there every rank has the whole loss.
+double Trainer::sum_of_losses(double loss)
 {
-    collectives::recursive_doubling_all_reduce(everyone_, buffer_of(std::span(&value, 1)));
-    return value;
+    if (tensor_group_.rank() > 0) loss = 0.0;
+    collectives::recursive_doubling_all_reduce(everyone_, buffer_of(std::span(&loss, 1)));
+    return loss;
 }
 
 /// Forward and backward of the global batch, until this rank's gradients are summed. Returns the batch's
@@ -142,7 +187,7 @@ double Trainer::accumulate(const MicroBatch& global_batch, double loss_scale)
         }
     }
     replica_.gradients->finish();
-    return sum_over_everyone(loss);
+    return sum_of_losses(loss);
 }
 
 StepReport Trainer::step(const MicroBatch& global_batch, std::int64_t step)
@@ -152,7 +197,9 @@ StepReport Trainer::step(const MicroBatch& global_batch, std::int64_t step)
     const double flops_before = device.flops();
     const bool scaled = options_.dtype == DType::fp16;
     StepReport report;
-    report.loss = accumulate(global_batch, scaled ? loss_scale_.scale : 1.0);
+    MicroBatch batch = global_batch;
+    batch.step = step;
+    report.loss = accumulate(batch, scaled ? loss_scale_.scale : 1.0);
 
     const training::LearningRateSchedule schedule{options_.adamw.learning_rate,
                                                   options_.adamw.learning_rate * options_.final_learning_rate,
@@ -176,7 +223,7 @@ double Trainer::evaluate(const MicroBatch& global_batch)
                             : pipeline::run_forward(pipeline_, stage_, schedule_, options_.shape,
                                                     options_.dtype, micro_batches);
     replica_.values->release();
-    return sum_over_everyone(loss);
+    return sum_of_losses(loss);
 }
 
 }  // namespace shardlings

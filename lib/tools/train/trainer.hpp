@@ -4,6 +4,7 @@
 #include "lessons/04_data_parallel/replica.hpp"
 #include "lessons/06_pipeline/schedule.hpp"
 #include "lessons/06_pipeline/stage.hpp"
+#include "lessons/08_tensor_parallel/boundary.hpp"
 #include "lib/machine/nn/module.hpp"
 #include "lib/tools/train/options.hpp"
 
@@ -17,10 +18,12 @@ struct StepReport {
     double busy_seconds = 0.0;     // virtual time in which it computed
 };
 
-/// Where a rank is in the grid: data-parallel ranks are next to each other, then the pipeline's stages.
+/// Where a rank is in the grid: tensor-parallel ranks are next to each other, then data-parallel ones, then
+/// the pipeline's stages.
 struct Coordinates {
     int pp;
     int dp;
+    int tp;
 };
 Coordinates coordinates_of(int rank, const Layout& layout);
 
@@ -40,17 +43,20 @@ class Trainer {
     data_parallel::Replica& replica() { return replica_; }
     const data_parallel::Group& group() const { return group_; }
     const Comm& pipeline() const { return pipeline_; }
+    const Comm& tensor_group() const { return tensor_group_; }
     training::LossScale& loss_scale() { return loss_scale_; }
 
   private:
     std::vector<MicroBatch> own_part(const MicroBatch& global_batch) const;
     double accumulate(const MicroBatch& global_batch, double loss_scale);
-    double sum_over_everyone(double value);
+    double sum_of_losses(double loss);
 
     const TrainOptions& options_;
     Comm everyone_;
     Comm pipeline_;
+    Comm tensor_group_;
     data_parallel::Group group_;
+    std::unique_ptr<tensor_parallel::Boundary> boundary_;
     ::pipeline::Schedule schedule_;
     ::pipeline::Stage stage_;
     data_parallel::Replica replica_;
