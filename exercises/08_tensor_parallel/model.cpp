@@ -1,0 +1,354 @@
+#include "lessons/08_tensor_parallel/model.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "lessons/01_transformer/attention.hpp"
+#include "lessons/01_transformer/gelu.hpp"
+#include "lessons/01_transformer/layer_norm.hpp"
+#include "lessons/08_tensor_parallel/linear.hpp"
+#include "lessons/08_tensor_parallel/vocabulary.hpp"
+#include "lib/machine/base/error.hpp"
+#include "lib/machine/tensor/arithmetic.hpp"
+#include "lib/machine/tensor/real.hpp"
+
+using namespace tensor_parallel;
+
+namespace {
+
+constexpr double initial_deviation = 0.02;  // GPT-2's
+
+/// The part of dimension `dimension` that this rank has, an equal one.
+Slice cut(const Shape& global, std::size_t dimension, const Comm& group)
+{
+    Slice slice = Slice::whole(global);
+    slice.shape[dimension] = global[dimension] / group.size();
+    slice.offset[dimension] = slice.shape[dimension] * group.rank();
+    return slice;
+}
+
+Parameter matrix(std::string name, Slice slice, double deviation = initial_deviation)
+{
+    return {std::move(name), std::move(slice), {0.0, deviation}, true, {}, {}, {}};
+}
+
+Parameter vector(std::string name, Slice slice, double constant)
+{
+    return {std::move(name), std::move(slice), {constant, 0.0}, false, {}, {}, {}};
+}
+
+/// A parameter's tensor as the matrix (rows, columns), however many dimensions its slice has.
+Tensor as_matrix(const Tensor& tensor, std::int64_t rows)
+{
+    return tensor.view(0, {rows, tensor.elements() / rows});
+}
+
+Tensor as_vector(const Tensor& tensor)
+{
+    return tensor.view(0, {tensor.elements()});
+}
+
+/// A column-parallel layer's parameters and passes, with x, as outside, saved in between.
+struct ColumnLinear {
+    Parameter weight;
+    Parameter bias;
+
+    Tensor forward(Boundary& boundary, const MicroBatch& batch, Tensor x, Saved& saved)
+    {
+        const std::int64_t n = weight.slice.shape.front();
+        Tensor y =
+            column_parallel_forward(boundary, batch, x, as_matrix(weight.value, n), as_vector(bias.value));
+        saved.push(std::move(x));
+        return y;
+    }
+    Tensor backward(Boundary& boundary, const MicroBatch& batch, const Tensor& dy, Saved& saved)
+    {
+        const std::int64_t n = weight.slice.shape.front();
+        const Tensor x = saved.pop();
+        Tensor dw = as_matrix(weight.gradient, n);
+        Tensor db = as_vector(bias.gradient);
+        return column_parallel_backward(boundary, batch, dy, x, as_matrix(weight.value, n), dw, db);
+    }
+};
+
+/// The same for a row-parallel layer; x is inside.
+struct RowLinear {
+    Parameter weight;
+    Parameter bias;
+
+    Tensor forward(Boundary& boundary, Tensor x, Saved& saved)
+    {
+        Tensor y = row_parallel_forward(boundary, x, weight.value, bias.value);
+        saved.push(std::move(x));
+        return y;
+    }
+    Tensor backward(Boundary& boundary, const MicroBatch& batch, const Tensor& dy, Saved& saved)
+    {
+        const Tensor x = saved.pop();
+        return row_parallel_backward(boundary, batch, dy, x, weight.value, weight.gradient, bias.gradient);
+    }
+};
+
+/// A layer norm over the rows outside. On `saved`: mean, then rstd; x stays with the caller.
+struct LayerNorm {
+    Parameter gain;
+    Parameter bias;
+
+    LayerNorm(const std::string& name, std::int64_t hidden)
+        : gain(vector(name + ".weight", Slice::whole({hidden}), 1.0)),
+          bias(vector(name + ".bias", Slice::whole({hidden}), 0.0))
+    {
+    }
+
+    Tensor forward(const Tensor& x, Saved& saved)
+    {
+        transformer::LayerNormOutput out = transformer::layer_norm_forward(x, gain.value, bias.value);
+        saved.push(std::move(out.mean));
+        saved.push(std::move(out.rstd));
+        return std::move(out.y);
+    }
+    /// The gradients of the own rows are summed over the group before they are added.
+    Tensor backward(Boundary& boundary, const Tensor& dy, const Tensor& x, Saved& saved)
+    {
+        const Tensor rstd = saved.pop();
+        const Tensor mean = saved.pop();
+        const std::int64_t hidden = gain.elements();
+        Tensor sums(x.device(), {2, hidden}, x.dtype(), Category::workspace);
+        sums.fill_zero();
+        Tensor dgain = sums.view(0, {hidden});
+        Tensor dbias = sums.view(hidden, {hidden});
+        Tensor dx = transformer::layer_norm_backward(dy, x, gain.value, mean, rstd, dgain, dbias);
+        boundary.sum_over_rows(sums);
+        add(dgain, gain.gradient);
+        add(dbias, bias.gradient);
+        return dx;
+    }
+};
+
+class Embedding : public Module {
+  public:
+    Embedding(Boundary& boundary, const ModelShape& shape, bool tied, const Dropout& dropout)
+        : boundary_(boundary),
+          dropout_(dropout),
+          entries_(collectives::chunk_of(shape.vocabulary, boundary.group().size(), boundary.group().rank())),
+          wte_(matrix(
+              "wte.weight",
+              {{shape.vocabulary, shape.hidden}, {entries_.offset, 0}, {entries_.count, shape.hidden}})),
+          wpe_(matrix("wpe.weight", Slice::whole({shape.sequence, shape.hidden}))),
+          tied_(tied)
+    {
+    }
+
+    std::vector<Parameter*> parameters() override { return {&wte_, &wpe_}; }
+    bool backward_reads_values() const override { return false; }
+
+    Tensor forward(const MicroBatch& batch, Tensor, Saved&) override
+    {
+        Tensor y = embedding_forward(boundary_, batch, entries_, wte_.value, wpe_.value);
+        apply_dropout(dropout_, "embedding", batch, boundary_.first_row(batch), y);
+        return y;
+    }
+
+    Tensor backward(const MicroBatch& batch, Tensor dy, Saved&) override
+    {
+        if (tied_ && wte_.second_gradient.empty()) {
+            wte_.second_gradient = make_like(wte_.gradient, Category::workspace);
+            wte_.second_gradient.fill_zero();
+        }
+        apply_dropout(dropout_, "embedding", batch, boundary_.first_row(batch), dy);
+        embedding_backward(boundary_, batch, entries_, dy, tied_ ? wte_.second_gradient : wte_.gradient,
+                           wpe_.gradient);
+        return {};
+    }
+
+  private:
+    Boundary& boundary_;
+    Dropout dropout_;
+    collectives::Chunk entries_;
+    Parameter wte_;
+    Parameter wpe_;
+    bool tied_;
+};
+
+class Block : public Module {
+  public:
+    Block(Boundary& boundary, const ModelShape& shape, std::int64_t layer, const BlockOptions& options)
+        : Block(boundary, boundary.group(), shape, "h." + std::to_string(layer),
+                initial_deviation / std::sqrt(2.0 * static_cast<double>(shape.layers)), options)
+    {
+    }
+
+    std::vector<Parameter*> parameters() override
+    {
+        return {&ln_1_.gain,         &ln_1_.bias,       &attention_.weight, &attention_.bias,
+                &projection_.weight, &projection_.bias, &ln_2_.gain,        &ln_2_.bias,
+                &mlp_in_.weight,     &mlp_in_.bias,     &mlp_out_.weight,   &mlp_out_.bias};
+    }
+
+    Tensor forward(const MicroBatch& batch, Tensor x, Saved& saved) override
+    {
+        // Your code: see lessons/08_tensor_parallel/model.hpp (hints: make hint-08 PART=08.4)
+        not_implemented("08.4 Block::forward");
+    }
+
+    Tensor backward(const MicroBatch& batch, Tensor dy, Saved& saved) override
+    {
+        // Your code: see lessons/08_tensor_parallel/model.hpp (hints: make hint-08 PART=08.4)
+        not_implemented("08.4 Block::backward");
+    }
+
+  private:
+    Block(Boundary& boundary, const Comm& group, const ModelShape& s, const std::string& name,
+          double output_deviation, const BlockOptions& options)
+        : boundary_(boundary),
+          options_(options),
+          name_(name),
+          heads_(s.heads / group.size()),
+          ln_1_(name + ".ln_1", s.hidden),
+          // c_attn's columns are [Q | K | V], so that the part of a rank is three runs of columns
+          attention_{matrix(name + ".attn.c_attn.weight", cut({s.hidden, 3, s.hidden}, 2, group)),
+                     vector(name + ".attn.c_attn.bias", cut({3, s.hidden}, 1, group), 0.0)},
+          projection_{
+              matrix(name + ".attn.c_proj.weight", cut({s.hidden, s.hidden}, 0, group), output_deviation),
+              vector(name + ".attn.c_proj.bias", Slice::whole({s.hidden}), 0.0)},
+          ln_2_(name + ".ln_2", s.hidden),
+          mlp_in_{matrix(name + ".mlp.c_fc.weight", cut({s.hidden, s.mlp()}, 1, group)),
+                  vector(name + ".mlp.c_fc.bias", cut({s.mlp()}, 0, group), 0.0)},
+          mlp_out_{matrix(name + ".mlp.c_proj.weight", cut({s.mlp(), s.hidden}, 0, group), output_deviation),
+                   vector(name + ".mlp.c_proj.bias", Slice::whole({s.hidden}), 0.0)}
+    {
+    }
+
+    /// Dropout of what one half of the block adds, or of its gradient.
+    void drop(const char* half, const MicroBatch& batch, Tensor& x)
+    {
+        apply_dropout(options_.dropout, name_ + half, batch, boundary_.first_row(batch), x);
+    }
+
+    /// The gradient of what a half adds, with the elements that were dropped zero; dy itself stays for the
+    /// residual.
+    Tensor dropped(const char* half, const MicroBatch& batch, const Tensor& dy)
+    {
+        if (options_.dropout.probability == 0.0) return dy.view(0, dy.shape());
+        Tensor d = dy.clone(Category::activations);
+        drop(half, batch, d);
+        return d;
+    }
+
+    Boundary& boundary_;
+    BlockOptions options_;
+    std::string name_;
+    std::int64_t heads_;  // of this rank
+    LayerNorm ln_1_;
+    ColumnLinear attention_;
+    RowLinear projection_;
+    LayerNorm ln_2_;
+    ColumnLinear mlp_in_;
+    RowLinear mlp_out_;
+};
+
+class Head : public Module {
+  public:
+    Head(Boundary& boundary, const ModelShape& shape, Parameter& token_embedding)
+        : boundary_(boundary),
+          entries_(collectives::chunk_of(shape.vocabulary, boundary.group().size(), boundary.group().rank())),
+          ln_f_("ln_f", shape.hidden),
+          wte_(token_embedding)
+    {
+    }
+
+    std::vector<Parameter*> parameters() override { return {&ln_f_.gain, &ln_f_.bias, &wte_}; }
+
+    Tensor forward(const MicroBatch& batch, Tensor x, Saved& saved) override
+    {
+        // Your code: see lessons/08_tensor_parallel/model.hpp (hints: make hint-08 PART=08.4)
+        not_implemented("08.4 Head::forward");
+    }
+
+    Tensor backward(const MicroBatch& batch, Tensor dloss, Saved& saved) override
+    {
+        // Your code: see lessons/08_tensor_parallel/model.hpp (hints: make hint-08 PART=08.4)
+        not_implemented("08.4 Head::backward");
+    }
+
+  private:
+    /// The own entries' logits (B, T, V_r) = z wteᵀ.
+    Tensor logits_of(const Tensor& z)
+    {
+        Tensor logits(z.device(), {z.dim(0), z.dim(1), entries_.count}, z.dtype(), Category::activations);
+        with_real(z.dtype(), [&](auto zero) {
+            using Real = decltype(zero);
+            const Input<Real> z_(z), wte_rows(wte_.value);
+            const Output<Real> logits_(logits);
+            gemm(z.device(), Real(1), z_.matrix(), transpose(wte_rows.matrix()), Real(0), logits_.matrix());
+        });
+        return logits;
+    }
+
+    /// dz = dlogits wte, a partial sum; adds dlogitsᵀ z to the gradient of the own entries.
+    Tensor logits_backward(const Tensor& dlogits, const Tensor& z)
+    {
+        Tensor dz(z.device(), z.shape(), z.dtype(), Category::activations);
+        with_real(z.dtype(), [&](auto zero) {
+            using Real = decltype(zero);
+            const Input<Real> dlogits_(dlogits), z_(z), wte_rows(wte_.value);
+            const Output<Real> dz_(dz);
+            const Update<Real> dwte_(wte_.gradient);
+            gemm(z.device(), Real(1), dlogits_.matrix(), wte_rows.matrix(), Real(0), dz_.matrix());
+            gemm(z.device(), Real(1), transpose(dlogits_.matrix()), z_.matrix(), Real(1), dwte_.matrix());
+        });
+        return dz;
+    }
+
+    Boundary& boundary_;
+    collectives::Chunk entries_;
+    LayerNorm ln_f_;
+    Parameter& wte_;
+};
+
+}  // namespace
+
+void tensor_parallel::check_degree(const ModelShape& shape, int degree)
+{
+    check(degree >= 1 && shape.heads % degree == 0,
+          "--heads {} cannot be cut for --tp {} ranks: choose a degree that divides the heads", shape.heads,
+          degree);
+    check(degree <= shape.vocabulary, "a vocabulary of {} cannot be cut for --tp {} ranks", shape.vocabulary,
+          degree);
+}
+
+std::unique_ptr<Module> tensor_parallel::make_embedding(Boundary& boundary, const ModelShape& shape,
+                                                        bool tied, const Dropout& dropout)
+{
+    return std::make_unique<Embedding>(boundary, shape, tied, dropout);
+}
+
+std::unique_ptr<Module> tensor_parallel::make_block(Boundary& boundary, const ModelShape& shape,
+                                                    std::int64_t layer, const BlockOptions& options)
+{
+    return std::make_unique<Block>(boundary, shape, layer, options);
+}
+
+std::unique_ptr<Module> tensor_parallel::make_head(Boundary& boundary, const ModelShape& shape,
+                                                   Parameter& token_embedding)
+{
+    return std::make_unique<Head>(boundary, shape, token_embedding);
+}
+
+Modules tensor_parallel::make_gpt(Boundary& boundary, const ModelShape& shape, const BlockOptions& options)
+{
+    shape.validate();
+    check_degree(shape, boundary.group().size());
+    Modules gpt;
+    gpt.push_back(make_embedding(boundary, shape, true, options.dropout));
+    Parameter& token_embedding = *gpt.front()->parameters().front();
+    for (std::int64_t layer = 0; layer < shape.layers; ++layer)
+        gpt.push_back(make_block(boundary, shape, layer, options));
+    gpt.push_back(make_head(boundary, shape, token_embedding));
+    return gpt;
+}
+
+bool tensor_parallel::is_replicated(const Parameter& parameter)
+{
+    return parameter.slice.shape == parameter.slice.global;
+}
