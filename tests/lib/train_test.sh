@@ -59,7 +59,7 @@ done
 refused '--hidden is 1000000000: expected 1 to' train --hidden 1000000000
 refused '--layers is 100000: expected' train --layers 100000
 refused "unknown dtype 'int8': expected fp64, fp32, bf16 or fp16" train --dtype int8
-refused "--recompute is 'some': expected none or full" train --recompute some
+refused "--recompute is 'some': expected none, selective or full" train --recompute some
 refused '--vocab|vocabulary' train --vocab 100
 refused '--batch 6 cannot be cut into --microbatches 4' train --batch 6 --microbatches 4
 refused '--lr is -1: expected' train --lr -1
@@ -86,7 +86,11 @@ refused '--stages names 3 chunks: expected .* 2' train --pp 2 --stages 1,1,2
 refused '--stages has 3 layers in all, the model has 4' train --layers 4 --pp 2 --stages 1,2
 refused '--stages is 0: expected 1 to' train --layers 4 --pp 2 --stages 0,4
 refused '--batch 8 cannot be cut for --dp 2 ranks of --microbatches 8' train --pp 2 --dp 2 --microbatches 8
-refused '--tp 2 is not available yet' train --tp 2
+refused '--heads 4 cannot be cut for --tp 3 ranks: choose a degree that divides the heads' train --tp 3
+refused '--heads 4 cannot be cut for --tp 8 ranks' train --tp 8
+refused '--tp is 0: expected 1 to 1024' train --tp 0
+refused '--sequence-parallel needs --tp 2 or more' train --sequence-parallel
+refused '--dropout is 1: expected 0 or more, and less than 1' train --dropout 1
 refused "'12 parsecs' is not a number of bytes" train --memory-budget '12 parsecs'
 refused "'4by8' is not a topology" train --topology 4by8
 refused '--save-every needs --save' train --save-every 5
