@@ -157,7 +157,7 @@ $(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),\
 wrong_sources := $(wildcard $(BUILD)/wrong/*/*/*.cpp)
 $(foreach w,$(wrong_sources:$(BUILD)/wrong/%.cpp=%),$(eval $(call driver_rule,$(firstword $(subst /, ,$w)),$(notdir $w),$(BUILD)/obj/wrong/$w.o,$(BUILD)/drivers/wrong/$w)))
 .PHONY: wrong-drivers
-wrong-drivers: $(wrong_sources:$(BUILD)/wrong/%.cpp=$(BUILD)/drivers/wrong/%)
+wrong-drivers: $(patsubst $(BUILD)/wrong/%.cpp,$(BUILD)/drivers/wrong/%,$(filter $(BUILD)/wrong/$(ONLY)%,$(wrong_sources)))
 
 # A submission being graded: $(BUILD)/submission/$(SUBMISSION)/LESSON/FILE.cpp, copied by `shardlings grade`.
 ifneq ($(SUBMISSION),)
@@ -269,10 +269,10 @@ check-skeletons: all check-exercises ## skeletons fail every test as "not implem
 	@$(MAKE) -j$(JOBS) $(foreach l,$(lessons),$(foreach s,$(call stems,$l),$(BUILD)/drivers/exercise/$l/$s))
 	@$(BUILD)/shardlings course judge-skeletons --build $(BUILD)
 
-wrong: all ## every planted bug must be found by the tests
+wrong: all ## every planted bug must be found by the tests (those of one lesson: ONLY=08)
 	@$(BUILD)/shardlings course plant --build $(BUILD)
 	@$(MAKE) -j$(JOBS) wrong-drivers
-	@$(BUILD)/shardlings course judge-wrong --build $(BUILD)
+	@$(BUILD)/shardlings course judge-wrong --build $(BUILD) --only "$(ONLY)"
 
 bug: ## what the tests say about a planted bug: make bug BUG=00_devices/ring_passes_the_sum
 	@test -n "$(BUG)" || { echo "make bug BUG=LESSON/NAME, of a tests/LESSON/wrong/NAME.toml" >&2; exit 2; }

@@ -108,8 +108,10 @@ void add_author_commands(CLI::App& course, const Shared& o)
     };
     add("plant", "write the solutions with one bug each under build/wrong",
         [o] { plant_bugs(o->places(), o->manifest()); });
-    add("judge-wrong", "check that the tests find every planted bug",
-        [o] { require(judge_planted_bugs(o->places(), o->manifest(), LocalRunner())); });
+    CLI::App* judge = course.add_subcommand("judge-wrong", "check that the tests find every planted bug");
+    judge->add_option("--only", o->bug, "those of which LESSON/NAME begins like this");
+    judge->add_option("--build", o->build, "folder that make builds in");
+    judge->callback([o] { require(judge_planted_bugs(o->places(), o->manifest(), LocalRunner(), o->bug)); });
     CLI::App* show = course.add_subcommand("show-bug", "what the tests say about one planted bug");
     show->add_option("bug", o->bug, "LESSON/NAME of a tests/LESSON/wrong/NAME.toml")->required();
     show->add_option("--build", o->build, "folder that make builds in");

@@ -16,6 +16,11 @@ namespace {
 
 constexpr std::size_t shown_columns = 100;
 
+std::string name_of(const PlantedBug& bug)
+{
+    return bug.lesson + "/" + bug.name;
+}
+
 std::string file_of(const PlantedBug& bug)
 {
     return fmt::format("tests/{}/wrong/{}.toml", bug.lesson, bug.name);
@@ -129,9 +134,12 @@ void plant_bugs(const Places& places, const Manifest& manifest)
             if (!planted.contains(folder.path())) fs::remove_all(folder.path());
 }
 
-bool judge_planted_bugs(const Places& places, const Manifest& manifest, const Runner& runner)
+bool judge_planted_bugs(const Places& places, const Manifest& manifest, const Runner& runner,
+                        const std::string& only)
 {
-    const std::vector<PlantedBug> bugs = planted_bugs(places, manifest);
+    std::vector<PlantedBug> bugs = planted_bugs(places, manifest);
+    std::erase_if(bugs, [&](const PlantedBug& bug) { return !name_of(bug).starts_with(only); });
+    check(!bugs.empty(), "there is no planted bug '{}…': expected the beginning of a LESSON/NAME", only);
     std::vector<PartResult> results(bugs.size());
     std::size_t missed = 0;
     two_at_a_time(
@@ -153,8 +161,8 @@ bool judge_planted_bugs(const Places& places, const Manifest& manifest, const Ru
 bool show_bug(const Places& places, const Manifest& manifest, const Runner& runner, const std::string& name)
 {
     const std::vector<PlantedBug> bugs = planted_bugs(places, manifest);
-    const auto bug = std::find_if(bugs.begin(), bugs.end(),
-                                  [&](const PlantedBug& one) { return one.lesson + "/" + one.name == name; });
+    const auto bug =
+        std::find_if(bugs.begin(), bugs.end(), [&](const PlantedBug& one) { return name_of(one) == name; });
     check(bug != bugs.end(),
           "there is no planted bug '{}': expected LESSON/NAME of a tests/LESSON/wrong/NAME.toml", name);
     const PartResult result = judge_bug(places, manifest, runner, *bug);

@@ -25,8 +25,10 @@ std::string why_missed(const PlantedBug& bug, const PartResult& result);
 /// that are no more.
 void plant_bugs(const Places& places, const Manifest& manifest);
 
-/// Runs the tests on every planted bug and prints what caught it. True when all are caught.
-bool judge_planted_bugs(const Places& places, const Manifest& manifest, const Runner& runner);
+/// Runs the tests on every planted bug of which LESSON/NAME begins with `only`, and prints what caught it. True
+/// when all are caught.
+bool judge_planted_bugs(const Places& places, const Manifest& manifest, const Runner& runner,
+                        const std::string& only);
 
 /// Runs the tests on one planted bug, "00_devices/ring_passes_the_sum", and prints what a student would see.
 /// True when they find it.
