@@ -1,4 +1,4 @@
-// What a block keeps between its passes, in bf16, beside the formulas: on 1, 2 and 8 ranks, with sequence
+// What a block keeps between its passes, in bf16, beside the formulas: on 1 and 8 ranks, with sequence
 // parallelism and with the attention's probabilities or everything recomputed. s = 128 tokens, b = 2
 // sequences, h = 64, a = 8 heads.
 #include "lessons/08_tensor_parallel/run.hpp"
@@ -64,7 +64,7 @@ int main(int argc, char** argv)
                                Way{"tensor- and sequence-parallel", true, false, false},
                                Way{"the same, selective recomputation", true, true, false},
                                Way{"tensor-parallel, full recomputation", false, false, true}})
-            for (const int degree : {1, 2, 8}) {
+            for (const int degree : {1, 8}) {
                 TrainOptions options = tensor_run(degree);
                 options.shape.sequence = 128;
                 options.batch = 2;

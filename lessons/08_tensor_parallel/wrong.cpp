@@ -103,12 +103,14 @@ int main(int argc, char** argv)
                 fmt::print("{:>14.6f}", ranks[0].losses[static_cast<std::size_t>(step - 1)]);
             fmt::print("\n");
         }
-        fmt::print("h.0.ln_1.weight[0]: gradient of step 1\n");
-        for (const auto& ranks : runs) {
-            for (const Figures& rank : ranks) fmt::print("  {:.6e}", rank.gradient);
+        constexpr std::array<const char*, 3> names{"single process", "T = 2", "T = 2, dx not summed"};
+        fmt::print("gradient of h.0.ln_1.weight[0] in step 1, by rank\n");
+        for (std::size_t run = 0; run < runs.size(); ++run) {
+            fmt::print("  {:<22}", names[run]);
+            for (const Figures& rank : runs[run]) fmt::print("{:>15.6e}", rank.gradient);
             fmt::print("\n");
         }
-        fmt::print("largest difference of h.0.ln_1.weight between ranks 0 and 1: {:.6f} and {:.6f}\n",
+        fmt::print("h.0.ln_1.weight at the end: ranks 0 and 1 differ by at most {:.6f} and {:.6f}\n",
                    largest_difference(runs[1][0].gain, runs[1][1].gain),
                    largest_difference(runs[2][0].gain, runs[2][1].gain));
         return 0;
