@@ -179,6 +179,14 @@ class Engine {
         return (boundary * schedule_.micro_batches + key.first) * 2 + (activation ? 0 : 1);
     }
 
+    /// Of what travels between stages.
+    Shape boundary_shape(const MicroBatch& micro_batch) const
+    {
+        if (stage_.row_shards == 1) return {micro_batch.sequences, micro_batch.tokens, shape_.hidden};
+        const std::int64_t rows = micro_batch.sequences * micro_batch.tokens;
+        return {(rows + stage_.row_shards - 1) / stage_.row_shards, shape_.hidden};
+    }
+
     Tensor receive(Key key, int side)
     {
         // Your code: see lessons/06_pipeline/engine.hpp (hints: make hint-06 PART=06.4)

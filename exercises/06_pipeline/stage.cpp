@@ -16,8 +16,8 @@ class TiedEmbedding : public Module {
   public:
     explicit TiedEmbedding(Parameter& weight) : weight_(&weight) {}
     /// With a copy of its own, as an embedding would make it.
-    explicit TiedEmbedding(const ModelShape& shape)
-        : owner_(transformer::make_embedding(shape, false)), weight_(owner_->parameters().front())
+    explicit TiedEmbedding(std::unique_ptr<Module> owner)
+        : owner_(std::move(owner)), weight_(owner_->parameters().front())
     {
     }
 
@@ -34,16 +34,24 @@ class TiedEmbedding : public Module {
 
 }  // namespace
 
-Stage pipeline::make_stage(const ModelShape& shape, std::span<const std::int64_t> blocks, int stages,
+ModelParts pipeline::gpt_parts(const ModelShape& shape)
+{
+    return {[shape](bool tied) { return transformer::make_embedding(shape, tied); },
+            [shape](std::int64_t layer) { return transformer::make_block(shape, layer); },
+            [shape](Parameter& weight) { return transformer::make_head(shape, weight); }, shape.layers};
+}
+
+Stage pipeline::make_stage(const ModelParts& parts, std::span<const std::int64_t> blocks, int stages,
                            int stage)
 {
     const std::int64_t sum = std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0});
     check(stages >= 1 && !blocks.empty() && blocks.size() % static_cast<std::size_t>(stages) == 0 &&
-              sum == shape.layers,
+              sum == parts.layers,
           "{} chunks of {} blocks in all for {} stages and {} layers: expected a multiple of the stages, and "
           "all layers",
-          blocks.size(), sum, stages, shape.layers);
+          blocks.size(), sum, stages, parts.layers);
     Stage result;
+    result.row_shards = parts.row_shards;
     // Your code: see lessons/06_pipeline/stage.hpp (hints: make hint-06 PART=06.3)
     not_implemented("06.3 make_stage");
     return result;

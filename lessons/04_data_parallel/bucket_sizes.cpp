@@ -59,7 +59,7 @@ void measure(MpiSession& session, std::int64_t bucket_bytes)
     const Prediction p = predict(options, session.size(), buckets);
     const double loss_sum = 2.0 * options.topology.inter.seconds(8.0);  // recursive doubling, 4 ranks
     if (session.rank() != 0) return;
-    const Traffic::Count& sent = trainer.group().data.traffic().total;
+    const Traffic::Count& sent = trainer.groups().data.data.traffic().total;
     fmt::print("{:>14}{:>9}{:>10}{:>10}{:>9.1f} us{:>9.1f} us{:>9.1f} us{:>9.1f} us\n", bucket_bytes,
                buckets.size(), sent.messages, sent.bytes, 1e6 * p.communication, 1e6 * p.last,
                1e6 * p.exposed, 1e6 * (report.exposed_seconds - loss_sum));

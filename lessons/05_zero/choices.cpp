@@ -20,7 +20,7 @@ Measured measure(MpiSession& session, const TrainOptions& options)
         const RandomBatch batch(options.batch, options.shape.sequence, 1);
         const StepReport report = trainer.step(batch.view(), 1);
         measured = {group.device().memory().peak_of(Category::gradients),
-                    trainer.group().data.traffic().total.bytes, report.exposed_seconds,
+                    trainer.groups().data.data.traffic().total.bytes, report.exposed_seconds,
                     group.device().clock().now()};
     });
     return measured;

@@ -97,7 +97,7 @@ void print_steps(MpiSession& session)
             if (group.rank() == 0)
                 fmt::print("{:<12}{:>16}{:>10.1f} us\n",
                            fetch == zero::Fetch::broadcast ? "broadcast" : "all-gather",
-                           trainer.group().data.traffic().total.bytes, 1e6 * report.exposed_seconds);
+                           trainer.groups().data.data.traffic().total.bytes, 1e6 * report.exposed_seconds);
         });
     }
 }

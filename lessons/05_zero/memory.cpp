@@ -51,7 +51,7 @@ int main(int argc, char** argv)
                     Trainer trainer(group, options);
                     const RandomBatch batch(options.batch, options.shape.sequence, 1);
                     trainer.step(batch.view(), 1);
-                    const Traffic::Count& sent = trainer.group().data.traffic().total;
+                    const Traffic::Count& sent = trainer.groups().data.data.traffic().total;
                     if (group.rank() == 0) print_row(options, group.device(), sent.bytes);
                 });
         return 0;

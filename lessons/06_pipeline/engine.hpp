@@ -13,7 +13,8 @@ namespace pipeline {
 /// the last stage.
 ///
 ///   receive   waits for the tensor of its micro-batch and chunk: (sequences and tokens of the micro-batch,
-///             hidden size of `shape`), of `dtype`
+///             hidden size of `shape`), of `dtype`; with rows shared out, Stage::row_shards > 1, the rank's
+///             (ceil(sequences · tokens / row_shards), hidden)
 ///   forward   runs the chunk's modules; what they save is held until the micro-batch's backward pass
 ///   send      starts to send and goes on computing; the device memory of what is sent is held until the link
 ///             has carried it (in virtual time), and the step ends when everything has been carried

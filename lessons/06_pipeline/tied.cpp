@@ -21,7 +21,8 @@ enum class Tied { both, first_only, none };
 std::vector<double> run_pipeline(Comm& comm, Tied tied)
 {
     const pipeline::Schedule schedule = pipeline::naive_schedule(2, 1);
-    pipeline::Stage stage = pipeline::make_stage(shape, std::vector<std::int64_t>{1, 1}, 2, comm.rank());
+    pipeline::Stage stage =
+        pipeline::make_stage(pipeline::gpt_parts(shape), std::vector<std::int64_t>{1, 1}, 2, comm.rank());
     FlatParameters flat(comm.device(), make_flat_layout(parameters_of(stage.modules), 1), DType::fp64);
     for (Parameter* parameter : parameters_of(stage.modules)) initialise(*parameter, 1);
     training::OptimizerStates states = training::make_optimizer_states(flat.values());

@@ -32,8 +32,8 @@ std::vector<std::vector<double>> counted(MpiSession& session, TrainOptions optio
         Trainer trainer(comm, options);
         const RandomBatch batch(options.batch, options.shape.sequence, 1);
         trainer.step(batch.view(), 1);
-        sent = gather_numbers(comm, {static_cast<double>(trainer.group().data.traffic().total.bytes),
-                                     static_cast<double>(trainer.pipeline().traffic().total.bytes)});
+        sent = gather_numbers(comm, {static_cast<double>(trainer.groups().data.data.traffic().total.bytes),
+                                     static_cast<double>(trainer.groups().pipeline.traffic().total.bytes)});
     });
     return sent;
 }

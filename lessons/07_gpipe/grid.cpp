@@ -43,8 +43,8 @@ int main(int argc, char** argv)
                     reports.push_back(report.loss);
                     reports.push_back(report.gradient_norm);
                     if (step > 1) continue;
-                    pipeline = trainer.pipeline().traffic().total;
-                    data = trainer.group().data.traffic().total;
+                    pipeline = trainer.groups().pipeline.traffic().total;
+                    data = trainer.groups().data.data.traffic().total;
                 }
                 if (zero == 0) plain = reports;
                 const MemoryUse& memory = comm.device().memory();

@@ -45,7 +45,7 @@ inline MeasuredStep measure_step(MpiSession& session, const TrainOptions& option
         double busy = 0.0;
         for (const auto& numbers :
              gather_numbers(comm, {report.busy_seconds, device.flops(),
-                                   static_cast<double>(trainer.pipeline().traffic().total.messages),
+                                   static_cast<double>(trainer.groups().pipeline.traffic().total.messages),
                                    static_cast<double>(device.memory().peak_of(Category::activations))})) {
             busy += numbers[0];
             result.flops += numbers[1];

@@ -209,12 +209,18 @@ class Engine {
         return (boundary * schedule_.micro_batches + key.first) * 2 + (activation ? 0 : 1);
     }
 
+    /// Of what travels between stages.
+    Shape boundary_shape(const MicroBatch& micro_batch) const
+    {
+        if (stage_.row_shards == 1) return {micro_batch.sequences, micro_batch.tokens, shape_.hidden};
+        const std::int64_t rows = micro_batch.sequences * micro_batch.tokens;
+        return {(rows + stage_.row_shards - 1) / stage_.row_shards, shape_.hidden};
+    }
+
     Tensor receive(Key key, int side)
     {
         // BEGIN SOLUTION 06.4 Engine::receive
-        const MicroBatch& micro_batch = batch(key);
-        Tensor tensor(comm_.device(), {micro_batch.sequences, micro_batch.tokens, shape_.hidden}, dtype_,
-                      Category::activations);
+        Tensor tensor(comm_.device(), boundary_shape(batch(key)), dtype_, Category::activations);
         comm_.recv(tensor.buffer(), neighbour(side), tag(key, side, side < 0));
         return tensor;
         // END SOLUTION

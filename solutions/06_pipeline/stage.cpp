@@ -15,8 +15,8 @@ class TiedEmbedding : public Module {
   public:
     explicit TiedEmbedding(Parameter& weight) : weight_(&weight) {}
     /// With a copy of its own, as an embedding would make it.
-    explicit TiedEmbedding(const ModelShape& shape)
-        : owner_(transformer::make_embedding(shape, false)), weight_(owner_->parameters().front())
+    explicit TiedEmbedding(std::unique_ptr<Module> owner)
+        : owner_(std::move(owner)), weight_(owner_->parameters().front())
     {
     }
 
@@ -33,31 +33,39 @@ class TiedEmbedding : public Module {
 
 }  // namespace
 
-Stage pipeline::make_stage(const ModelShape& shape, std::span<const std::int64_t> blocks, int stages,
+ModelParts pipeline::gpt_parts(const ModelShape& shape)
+{
+    return {[shape](bool tied) { return transformer::make_embedding(shape, tied); },
+            [shape](std::int64_t layer) { return transformer::make_block(shape, layer); },
+            [shape](Parameter& weight) { return transformer::make_head(shape, weight); }, shape.layers};
+}
+
+Stage pipeline::make_stage(const ModelParts& parts, std::span<const std::int64_t> blocks, int stages,
                            int stage)
 {
     const std::int64_t sum = std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0});
     check(stages >= 1 && !blocks.empty() && blocks.size() % static_cast<std::size_t>(stages) == 0 &&
-              sum == shape.layers,
+              sum == parts.layers,
           "{} chunks of {} blocks in all for {} stages and {} layers: expected a multiple of the stages, and "
           "all layers",
-          blocks.size(), sum, stages, shape.layers);
+          blocks.size(), sum, stages, parts.layers);
     Stage result;
+    result.row_shards = parts.row_shards;
     // BEGIN SOLUTION 06.3 make_stage
     std::unique_ptr<Module> embedding;
     std::unique_ptr<Module> head;
-    if (stage == 0) embedding = transformer::make_embedding(shape, stages == 1);
+    if (stage == 0) embedding = parts.embedding(stages == 1);
     if (stages == 1) {
-        head = transformer::make_head(shape, *embedding->parameters().front());
+        head = parts.head(*embedding->parameters().front());
     } else if (stage == 0) {
         result.tied_embedding = embedding->parameters().front();
         result.tied_peer = stages - 1;
         result.modules.push_back(std::make_unique<TiedEmbedding>(*result.tied_embedding));
     } else if (stage == stages - 1) {
-        auto tied = std::make_unique<TiedEmbedding>(shape);
+        auto tied = std::make_unique<TiedEmbedding>(parts.embedding(false));
         result.tied_embedding = &tied->weight();
         result.tied_peer = 0;
-        head = transformer::make_head(shape, tied->weight());
+        head = parts.head(tied->weight());
         result.modules.push_back(std::move(tied));
     }
 
@@ -67,7 +75,7 @@ Stage pipeline::make_stage(const ModelShape& shape, std::span<const std::int64_t
         const std::size_t first = result.modules.size();
         if (chunk == 0 && own) result.modules.push_back(std::move(embedding));
         for (std::int64_t i = 0; i < blocks[chunk]; ++i, ++layer)
-            if (own) result.modules.push_back(transformer::make_block(shape, layer));
+            if (own) result.modules.push_back(parts.block(layer));
         if (chunk + 1 == blocks.size() && own) result.modules.push_back(std::move(head));
         if (own) result.chunks.push_back({first, result.modules.size()});
     }

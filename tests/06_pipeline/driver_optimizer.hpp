@@ -44,7 +44,8 @@ inline void pipeline_optimizer(Case& c)
     Comm everyone = c.comm().split(0, c.comm().rank());
     data_parallel::Group group =
         data_parallel::make_group(c.comm().split(pp_rank, static_cast<int>(c.integer("dp_rank"))));
-    pipeline::Stage stage = pipeline::make_stage(shape_of(c), blocks_of(c), stages, pp_rank);
+    pipeline::Stage stage =
+        pipeline::make_stage(pipeline::gpt_parts(shape_of(c)), blocks_of(c), stages, pp_rank);
     const data_parallel::ReplicaOptions options{parse_dtype(c.text("dtype")), initial_seed,
                                                 c.integer("bucket_bytes"), true};
     data_parallel::Replica replica =

@@ -31,7 +31,8 @@ inline std::vector<std::int64_t> blocks_of(Case& c)
 inline StageWithMemory stage_with_memory(Case& c, int stage)
 {
     return {c.device(),
-            pipeline::make_stage(shape_of(c), blocks_of(c), static_cast<int>(c.integer("stages")), stage),
+            pipeline::make_stage(pipeline::gpt_parts(shape_of(c)), blocks_of(c),
+                                 static_cast<int>(c.integer("stages")), stage),
             parse_dtype(c.text("dtype"))};
 }
 
@@ -123,7 +124,8 @@ inline void stage_passes(Case& c)
 inline void stage_refused(Case& c)
 {
     put_refusal(c, [&] {
-        pipeline::make_stage(shape_of(c), blocks_of(c), static_cast<int>(c.integer("stages")), 0);
+        pipeline::make_stage(pipeline::gpt_parts(shape_of(c)), blocks_of(c),
+                             static_cast<int>(c.integer("stages")), 0);
     });
 }
 

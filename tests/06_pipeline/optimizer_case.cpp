@@ -40,7 +40,8 @@ std::vector<double> terms_of(const OptimizerRun& run, const Gpt& gpt)
 {
     std::map<std::string, std::vector<double>> squares;
     for (int s = 0; s < run.stages; ++s) {
-        const pipeline::Stage stage = pipeline::make_stage(run.shape(), run.blocks(), run.stages, s);
+        const pipeline::Stage stage =
+            pipeline::make_stage(pipeline::gpt_parts(run.shape()), run.blocks(), run.stages, s);
         for (const Bucket& bucket :
              data_parallel::make_buckets(stage.modules, run.dp, run.dtype, run.bucket_bytes))
             for (const data_parallel::Segment& segment : data_parallel::segments_of(bucket, run.dp)) {

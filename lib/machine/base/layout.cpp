@@ -17,7 +17,6 @@ void Layout::validate() const
     degree("pp", pp);
     degree("dp", dp);
     degree("tp", tp);
-    check(pp == 1 || tp == 1, "--pp {} with --tp {} is not available yet: use one of them with --dp", pp, tp);
     check(zero >= 0 && zero <= 3, "--zero is {}: expected 0, 1, 2 or 3", zero);
     check(std::find(schedules.begin(), schedules.end(), schedule) != schedules.end(),
           "--schedule is '{}': expected naive, gpipe, 1f1b or interleaved", schedule);

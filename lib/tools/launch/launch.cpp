@@ -217,8 +217,8 @@ ProcessResult run_captured(const Command& command, const Environment& environmen
         waitpid(child, &status, 0);
         kill(-child, SIGKILL);
     }
-    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + result.signal;
     check(result.exit_code != could_not_start, "cannot start {}: is it installed? {}", command.front(),
           result.output);
     return result;

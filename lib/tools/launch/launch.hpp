@@ -18,7 +18,7 @@ inline constexpr const char* run_folder_variable = "SHARDLINGS_RUN_DIR";
 Environment mpirun_environment();
 
 struct ProcessResult {
-    int exit_code = 0;       // of a process that exited
+    int exit_code = 0;       // 128 + signal when one ended it
     int signal = 0;          // that ended it, or 0
     bool timed_out = false;  // stopped at the limit
     std::string output;      // standard output and error together, when caught: the last 256 KiB

@@ -49,8 +49,6 @@ void TrainOptions::validate() const
     between("lr-final", final_learning_rate, 0.0, 1.0);
     between("weight-decay", adamw.weight_decay, 0.0, 1e3);
     check(dropout >= 0.0 && dropout < 1.0, "--dropout is {}: expected 0 or more, and less than 1", dropout);
-    check(layout.pp == 1 || (dropout == 0.0 && !recompute_attention),
-          "--dropout and --recompute selective are not available with --pp yet: use --pp 1");
     tensor_parallel::check_degree(shape, layout.tp);
     between("clip", max_norm, 0.0, 1e30);
     check(save_every == 0 || !save.empty(), "--save-every needs --save FOLDER");

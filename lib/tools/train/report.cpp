@@ -64,7 +64,7 @@ json sent_by(const Traffic& traffic)
 RankFigures figures_of(const Device& device, const Layout& layout, const Trainer& trainer,
                        const StepReport& last)
 {
-    const Coordinates at = coordinates_of(device.rank(), layout);
+    const grid::Coordinates at = grid::coordinates_of(device.rank(), grid_of(layout));
     const MemoryUse& memory = device.memory();
     json budget;  // null: no limit
     if (device.budget() != std::numeric_limits<std::uint64_t>::max()) budget = device.budget();
@@ -82,9 +82,9 @@ RankFigures figures_of(const Device& device, const Layout& layout, const Trainer
               {"peak", memory.peak},
               {"budget", budget}}},
             {"sent", sent_by(device.traffic())},
-            {"sent_data_parallel", sent_by(trainer.group().data.traffic())},
-            {"sent_tensor_parallel", sent_by(trainer.tensor_group().traffic())},
-            {"sent_pipeline", sent_by(trainer.pipeline().traffic())},
+            {"sent_data_parallel", sent_by(trainer.groups().data.data.traffic())},
+            {"sent_tensor_parallel", sent_by(trainer.groups().tensor.traffic())},
+            {"sent_pipeline", sent_by(trainer.groups().pipeline.traffic())},
             {"last_step", {{"busy_seconds", last.busy_seconds}, {"exposed_seconds", last.exposed_seconds}}},
             {"flops", device.flops()}};
 }

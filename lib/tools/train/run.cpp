@@ -108,7 +108,7 @@ void say_layout(const Layout& layout)
 /// "stage 1 of 4, data-parallel rank 0 of 2".
 std::string place_of(int rank, const Layout& layout)
 {
-    const Coordinates at = coordinates_of(rank, layout);
+    const grid::Coordinates at = grid::coordinates_of(rank, grid_of(layout));
     return fmt::format("stage {} of {}, data-parallel rank {} of {}, tensor-parallel rank {} of {}", at.pp,
                        layout.pp, at.dp, layout.dp, at.tp, layout.tp);
 }
@@ -159,9 +159,9 @@ void say_validation(const ValidationFigures& figures)
 
 void save(Comm& world, const TrainOptions& options, Trainer& trainer, std::int64_t step)
 {
-    const auto whole =
-        collect_whole(world, trainer.replica(), options.layout.zero > 0 || trainer.group().data.rank() == 0,
-                      options.shape, options.dtype);
+    const auto whole = collect_whole(world, trainer.replica(),
+                                     options.layout.zero > 0 || trainer.groups().data.data.rank() == 0,
+                                     options.shape, options.dtype);
     if (whole == nullptr) return;
     TrainingState state;
     state.step = step;

@@ -5,6 +5,8 @@
 #include "lessons/06_pipeline/schedule.hpp"
 #include "lessons/06_pipeline/stage.hpp"
 #include "lessons/08_tensor_parallel/boundary.hpp"
+#include "lessons/09_3d/grid.hpp"
+#include "lessons/09_3d/step.hpp"
 #include "lib/machine/nn/module.hpp"
 #include "lib/tools/train/options.hpp"
 
@@ -18,19 +20,14 @@ struct StepReport {
     double busy_seconds = 0.0;     // virtual time in which it computed
 };
 
-/// Where a rank is in the grid: tensor-parallel ranks are next to each other, then data-parallel ones, then
-/// the pipeline's stages.
-struct Coordinates {
-    int pp;
-    int dp;
-    int tp;
-};
-Coordinates coordinates_of(int rank, const Layout& layout);
+/// The grid of a layout.
+grid::Grid grid_of(const Layout& layout);
 
 class Trainer {
   public:
     /// Builds this rank's part of the model of `options`, laid out as they say, and initialises it from the
-    /// seed. Every rank of `world` must call it; `options` must outlive it.
+    /// seed. Every rank of `world` must call it; `options` must outlive it. Error when the layout has another
+    /// number of ranks.
     Trainer(const Comm& world, const TrainOptions& options);
 
     /// One optimizer step, number `step` (1, 2, …), over a global batch, which is the same on every rank. So
@@ -41,24 +38,18 @@ class Trainer {
     double evaluate(const MicroBatch& global_batch);
 
     data_parallel::Replica& replica() { return replica_; }
-    const data_parallel::Group& group() const { return group_; }
-    const Comm& pipeline() const { return pipeline_; }
-    const Comm& tensor_group() const { return tensor_group_; }
+    const grid::Groups& groups() const { return groups_; }
     training::LossScale& loss_scale() { return loss_scale_; }
 
   private:
     std::vector<MicroBatch> own_part(const MicroBatch& global_batch) const;
-    double accumulate(const MicroBatch& global_batch, double loss_scale);
-    double sum_of_losses(double loss);
+    grid::Participant participant();
 
     const TrainOptions& options_;
-    Comm everyone_;
-    Comm pipeline_;
-    Comm tensor_group_;
-    data_parallel::Group group_;
+    grid::Groups groups_;
     std::unique_ptr<tensor_parallel::Boundary> boundary_;
-    ::pipeline::Schedule schedule_;
-    ::pipeline::Stage stage_;
+    pipeline::Schedule schedule_;
+    pipeline::Stage stage_;
     data_parallel::Replica replica_;
     training::LossScale loss_scale_;
 };

@@ -1,0 +1,34 @@
+#include "lessons/09_3d/norm.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lessons/01_transformer/model.hpp"
+#include "lessons/06_pipeline/optimizer.hpp"
+#include "lessons/08_tensor_parallel/model.hpp"
+
+using namespace grid;
+
+std::vector<std::string> grid::counted_names(const ModelShape& shape, const pipeline::Stage& stage,
+                                             int tensor_rank)
+{
+    std::vector<std::string> names;
+    const Modules whole = transformer::make_gpt(shape);
+    for (const Parameter* parameter : parameters_of(whole)) names.push_back(parameter->name);
+    // BEGIN SOLUTION 09.2 counted_names
+    for (const Parameter* parameter : parameters_of(stage.modules)) {
+        const bool elsewhere = tensor_rank > 0 && tensor_parallel::is_replicated(*parameter);
+        const bool second_copy = parameter == stage.tied_embedding && stage.tied_peer == 0;
+        if (elsewhere || second_copy) *std::find(names.begin(), names.end(), parameter->name) = "";
+    }
+    // END SOLUTION
+    return names;
+}
+
+void grid::span_grid(data_parallel::Replica& replica, Groups& groups, const ModelShape& shape,
+                     const pipeline::Stage& stage)
+{
+    replica.optimizer = pipeline::make_pipeline_optimizer(
+        groups.everyone, groups.data, counted_names(shape, stage, groups.tensor.rank()), nullptr,
+        *replica.buckets, *replica.values, *replica.gradients, std::move(replica.optimizer));
+}
