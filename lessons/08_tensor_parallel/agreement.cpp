@@ -37,7 +37,7 @@ struct Run {
 
 std::unique_ptr<WholeModel> whole_of(Comm& comm, Trainer& trainer, const TrainOptions& o)
 {
-    const bool sends = o.layout.zero > 0 || trainer.group().data.rank() == 0;
+    const bool sends = o.layout.zero > 0 || trainer.groups().data.data.rank() == 0;
     return collect_whole(comm, trainer.replica(), sends, o.shape, o.dtype);
 }
 

@@ -30,7 +30,7 @@ Elements count(Trainer& trainer)
         for (const FlatEntry& entry : bucket.entries) {
             const auto elements = static_cast<double>(entry.parameter->elements());
             const bool whole =
-                trainer.tensor_group().size() > 1 && tensor_parallel::is_replicated(*entry.parameter);
+                trainer.groups().tensor.size() > 1 && tensor_parallel::is_replicated(*entry.parameter);
             (whole ? own.replicated : own.cut) += elements;
         }
     return own;

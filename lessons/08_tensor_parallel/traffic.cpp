@@ -35,7 +35,7 @@ void print_step(MpiSession& session, int degree)
         Trainer trainer(comm, options);
         const RandomBatch batch(options.batch, options.shape.sequence, 1);
         trainer.step(batch.view(), 1);
-        const Traffic::Count sent = trainer.tensor_group().traffic().total;
+        const Traffic::Count sent = trainer.groups().tensor.traffic().total;
         if (comm.rank() == 0)
             fmt::print("{:>26}{:>11}{:>9}{:>11}\n", degree, sent.messages, sent.bytes, predict_step(options));
     });
