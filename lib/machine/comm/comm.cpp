@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <numeric>
 #include <utility>
 
 #include "lib/machine/base/error.hpp"
@@ -56,7 +57,7 @@ Comm Comm::world(Device& device)
     check(size <= device.topology().devices(), "{} ranks do not fit the topology of {} nodes of {} devices",
           size, device.topology().nodes, device.topology().devices_per_node);
     std::vector<int> ranks(static_cast<std::size_t>(size));
-    for (int i = 0; i < size; ++i) ranks[static_cast<std::size_t>(i)] = i;
+    std::iota(ranks.begin(), ranks.end(), 0);
     return Comm(std::make_unique<State>(MPI_COMM_WORLD, device, std::move(ranks)));
 }
 
@@ -141,15 +142,35 @@ void Comm::sendrecv(ConstBuffer out, int to, Buffer in, int from, int tag)
     sending.finish();
 }
 
+namespace {
+
+/// The world ranks of the members of `part`, which are some of those of `whole`. Nothing is sent.
+std::vector<int> world_ranks_of(MPI_Comm part, MPI_Comm whole, const std::vector<int>& world_ranks)
+{
+    MPI_Group members = MPI_GROUP_NULL;
+    MPI_Group all = MPI_GROUP_NULL;
+    check_mpi(MPI_Comm_group(part, &members), "MPI_Comm_group");
+    check_mpi(MPI_Comm_group(whole, &all), "MPI_Comm_group");
+    int size = 0;
+    check_mpi(MPI_Group_size(members, &size), "MPI_Group_size");
+    std::vector<int> own(static_cast<std::size_t>(size));
+    std::iota(own.begin(), own.end(), 0);
+    std::vector<int> ranks(own.size());
+    check_mpi(MPI_Group_translate_ranks(members, size, own.data(), all, ranks.data()),
+              "MPI_Group_translate_ranks");
+    check_mpi(MPI_Group_free(&members), "MPI_Group_free");
+    check_mpi(MPI_Group_free(&all), "MPI_Group_free");
+    for (int& rank : ranks) rank = world_ranks[static_cast<std::size_t>(rank)];
+    return ranks;
+}
+
+}  // namespace
+
 Comm Comm::split(int color, int key) const
 {
     MPI_Comm part = MPI_COMM_NULL;
     check_mpi(MPI_Comm_split(state_->payload, color, key, &part), "MPI_Comm_split");
-    int size = 0;
-    check_mpi(MPI_Comm_size(part, &size), "MPI_Comm_size");
-    std::vector<int> ranks(static_cast<std::size_t>(size));
-    const int own = state_->device->rank();
-    check_mpi(MPI_Allgather(&own, 1, MPI_INT, ranks.data(), 1, MPI_INT, part), "MPI_Allgather");
+    std::vector<int> ranks = world_ranks_of(part, state_->payload, state_->world_ranks);
     auto state = std::make_unique<State>(part, *state_->device, std::move(ranks));
     check_mpi(MPI_Comm_free(&part), "MPI_Comm_free");
     return Comm(std::move(state));
