@@ -1,6 +1,7 @@
 # Shardlings. `make help` lists the targets. Everything is built under build/.
 #
 #   make MPI=mpich …                       with MPICH instead of OpenMPI
+#   make MPI=smpi build                   with SimGrid's SMPI: all ranks simulated in one process
 #   make V=1 …                            to see the commands
 #   make SANITIZE=address,undefined …      with sanitizers
 #   make MINE="01 02" …                    with exercises/01_* and 02_* linked in place of those solutions
@@ -14,7 +15,7 @@ CXX ?= g++
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 comma := ,
-variant := $(if $(filter mpich,$(MPI)),-mpich)$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
+variant := $(if $(filter mpich smpi,$(MPI)),-$(MPI))$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 BUILD := build$(if $(variant),/variant$(variant))
 V ?=
 quiet := $(if $(V),,@)
@@ -24,8 +25,9 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory $(if $(V),,--silent)
 
 # --- compiler and libraries -------------------------------------------------------------------------------------
 
-mpi_package := $(if $(filter mpich,$(MPI)),mpich,ompi-cxx)
-packages := $(shell pkg-config --cflags $(mpi_package) openblas 2>/dev/null)
+mpi_package := $(if $(filter mpich,$(MPI)),mpich,$(if $(filter smpi,$(MPI)),simgrid,ompi-cxx))
+packages := $(shell pkg-config --cflags $(mpi_package) openblas 2>/dev/null) \
+	$(if $(filter smpi,$(MPI)),-isystem $(shell pkg-config --variable=includedir simgrid)/smpi)
 libraries := $(shell pkg-config --libs $(mpi_package) openblas 2>/dev/null) -lfmt -lpugixml -ldw
 eigen := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I eigen3 2>/dev/null))
 catch_libraries := $(shell pkg-config --libs catch2-with-main 2>/dev/null)
@@ -55,7 +57,9 @@ machine_objects := $(call object,$(wildcard lib/machine/*/*.cpp))
 driver_objects := $(call object,$(wildcard lib/tools/grade/driver*.cpp))
 judge_objects := $(call object,$(wildcard lib/tools/grade/judge*.cpp lib/tools/launch/*.cpp) \
 	lib/tools/train/file.cpp lib/tools/train/safetensors.cpp)
-tool_objects := $(call object,$(filter-out lib/tools/grade/driver%.cpp,$(wildcard lib/tools/*/*.cpp)))
+# How ranks are started: as processes, or simulated in this one.
+other_start := $(if $(filter smpi,$(MPI)),lib/tools/cli/start_processes.cpp,lib/tools/simgrid/start_simulated.cpp)
+tool_objects := $(call object,$(filter-out lib/tools/grade/driver%.cpp $(other_start),$(wildcard lib/tools/*/*.cpp)))
 verify_objects := $(call object,$(wildcard lib/tools/verify/*.cpp lib/tools/launch/*.cpp)) $(machine_objects)
 solution_objects := $(foreach l,$(lessons),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o))
 # The stack as MINE asks for it: the student's object for the lessons named, the reference for the others.

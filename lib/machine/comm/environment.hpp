@@ -3,7 +3,10 @@
 
 namespace shardlings {
 
-/// True under mpirun, mpiexec or srun.
+/// Set where the ranks of a job are simulated in one process.
+inline constexpr const char* simulated_rank_variable = "SHARDLINGS_SIMULATED_RANK";
+
+/// True under mpirun, mpiexec or srun, and on a simulated rank.
 bool started_by_launcher();
 
 }  // namespace shardlings

@@ -26,6 +26,8 @@ void check_is_there(const std::string& program)
     check(there, "there is no program '{}': give its path, or the name of one in $PATH", program);
 }
 
+}  // namespace
+
 int launch(int ranks, const Command& program)
 {
     check_is_there(program.front());
@@ -35,15 +37,6 @@ int launch(int ranks, const Command& program)
     environment.emplace_back(run_folder_variable, run_folder.path());
     if (isatty(STDOUT_FILENO) != 0) environment.emplace_back("SHARDLINGS_TERMINAL", "1");
     return run_foreground(mpirun_command(ranks, program), environment);
-}
-
-}  // namespace
-
-int start_on_ranks(int ranks, const CommandLine& command_line)
-{
-    Command program(command_line.argv, command_line.argv + command_line.argc);
-    program.front() = std::filesystem::canonical("/proc/self/exe").string();
-    return launch(ranks, program);
 }
 
 void add_launch_command(CLI::App& app)

@@ -1,36 +1,10 @@
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
-
 #include "lib/machine/base/crash.hpp"
-#include "lib/machine/base/error.hpp"
 #include "lib/machine/tensor/matrix.hpp"
-#include "lib/tools/bench/commands.hpp"
-#include "lib/tools/cli/commands.hpp"
-#include "lib/tools/course/commands.hpp"
+#include "lib/tools/cli/program.hpp"
 
 int main(int argc, char** argv)
 {
-    using namespace shardlings;
-    report_crashes();
-    use_one_blas_thread();
-    CLI::App app{"Shardlings: how a Transformer is trained on many devices, on a laptop"};
-    app.name("shardlings");
-    app.require_subcommand(1);
-    const CommandLine command_line{argc, argv};
-    add_train_command(app, command_line);
-    add_generate_command(app, command_line);
-    add_schedule_command(app);
-    add_bench_commands(app, command_line);
-    add_course_commands(app);
-    add_launch_command(app);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error);
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "shardlings: {}\n", error.what());
-        return 1;
-    }
-    return 0;
+    shardlings::report_crashes();
+    shardlings::use_one_blas_thread();
+    return shardlings::run_program(argc, argv);
 }

@@ -164,7 +164,7 @@ void add_train_command(CLI::App& app, const CommandLine& command_line)
             });
         } else {
             prepare_training(flags->options);
-            code = start_on_ranks(flags->options.layout.world_size(), command_line);
+            code = start_on_ranks(flags->options.layout.world_size(), command_line, flags->options.topology);
         }
         if (code != 0) throw CLI::RuntimeError(code);
     });
