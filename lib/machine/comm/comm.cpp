@@ -29,7 +29,7 @@ Request::~Request()
                state_->device->rank(), state_->receives ? "irecv" : "isend", state_->where.file_name(),
                state_->where.line());
     std::fflush(stderr);
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    abort_job();
 }
 
 void Request::wait()

@@ -11,6 +11,7 @@
 
 #include "lib/machine/base/crash.hpp"
 #include "lib/machine/base/error.hpp"
+#include "lib/machine/comm/state.hpp"
 
 namespace shardlings {
 
@@ -35,7 +36,7 @@ int end_job(const char* message)
         usleep(
             1'000'000);  // let the message of the first out; its MPI_Abort normally ends this rank meanwhile
     }
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    abort_job();
     return 1;
 }
 

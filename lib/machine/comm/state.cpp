@@ -2,10 +2,12 @@
 
 #include <array>
 #include <climits>
+#include <cstdlib>
 #include <exception>
 #include <utility>
 
 #include "lib/machine/base/error.hpp"
+#include "lib/machine/comm/environment.hpp"
 
 namespace shardlings {
 
@@ -32,6 +34,12 @@ void check_mpi(int code, const char* call)
     MPI_Error_string(code, text.data(), &length);
     throw Error(
         fmt::format("{} failed: {}", call, std::string_view(text.data(), static_cast<std::size_t>(length))));
+}
+
+void abort_job()
+{
+    if (std::getenv(simulated_rank_variable) != nullptr) std::_Exit(1);
+    MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 MPI_Datatype mpi_type(DType dtype)

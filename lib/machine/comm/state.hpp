@@ -10,6 +10,10 @@ namespace shardlings {
 /// Error naming the MPI function and its reason unless `code` is success.
 void check_mpi(int code, const char* call);
 
+/// Ends all ranks, with exit code 1. Simulated ranks are this process, and SMPI's MPI_Abort leaves exit code
+/// 0.
+void abort_job();
+
 MPI_Datatype mpi_type(DType dtype);
 
 /// What travels beside every message: its arrival in virtual time and what it is.
