@@ -1,7 +1,6 @@
 # Shardlings. `make help` lists the targets. Everything is built under build/.
 #
 #   make MPI=mpich …                       with MPICH instead of OpenMPI
-#   make MPI=smpi build                   with SimGrid's SMPI: all ranks simulated in one process
 #   make V=1 …                            to see the commands
 #   make SANITIZE=address,undefined …      with sanitizers
 #   make MINE="01 02" …                    with exercises/01_* and 02_* linked in place of those solutions
@@ -15,7 +14,7 @@ CXX ?= g++
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 comma := ,
-variant := $(if $(filter mpich smpi,$(MPI)),-$(MPI))$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
+variant := $(if $(filter mpich,$(MPI)),-mpich)$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 BUILD := build$(if $(variant),/variant$(variant))
 V ?=
 quiet := $(if $(V),,@)
@@ -25,10 +24,10 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory $(if $(V),,--silent)
 
 # --- compiler and libraries -------------------------------------------------------------------------------------
 
-mpi_package := $(if $(filter mpich,$(MPI)),mpich,$(if $(filter smpi,$(MPI)),simgrid,ompi-cxx))
-packages := $(shell pkg-config --cflags $(mpi_package) openblas 2>/dev/null) \
-	$(if $(filter smpi,$(MPI)),-isystem $(shell pkg-config --variable=includedir simgrid)/smpi)
-libraries := $(shell pkg-config --libs $(mpi_package) openblas 2>/dev/null) -lfmt -lpugixml -ldw
+mpi_package := $(if $(filter mpich,$(MPI)),mpich,ompi-cxx)
+common_libraries := -lfmt -lpugixml -ldw
+packages := $(shell pkg-config --cflags $(mpi_package) openblas 2>/dev/null)
+libraries := $(shell pkg-config --libs $(mpi_package) openblas 2>/dev/null) $(common_libraries)
 eigen := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I eigen3 2>/dev/null))
 catch_libraries := $(shell pkg-config --libs catch2-with-main 2>/dev/null)
 
@@ -57,9 +56,7 @@ machine_objects := $(call object,$(wildcard lib/machine/*/*.cpp))
 driver_objects := $(call object,$(wildcard lib/tools/grade/driver*.cpp))
 judge_objects := $(call object,$(wildcard lib/tools/grade/judge*.cpp lib/tools/launch/*.cpp) \
 	lib/tools/train/file.cpp lib/tools/train/safetensors.cpp)
-# How ranks are started: as processes, or simulated in this one.
-other_start := $(if $(filter smpi,$(MPI)),lib/tools/cli/start_processes.cpp,lib/tools/simgrid/start_simulated.cpp)
-tool_objects := $(call object,$(filter-out lib/tools/grade/driver%.cpp $(other_start),$(wildcard lib/tools/*/*.cpp)))
+tool_objects := $(call object,$(filter-out lib/tools/grade/driver%.cpp lib/tools/simgrid/%,$(wildcard lib/tools/*/*.cpp)))
 verify_objects := $(call object,$(wildcard lib/tools/verify/*.cpp lib/tools/launch/*.cpp)) $(machine_objects)
 solution_objects := $(foreach l,$(lessons),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o))
 # The stack as MINE asks for it: the student's object for the lessons named, the reference for the others.
@@ -124,6 +121,30 @@ $(BUILD)/mine: always
 $(BUILD)/shardlings: $(stack_objects) $(tool_objects) $(machine_objects) $(BUILD)/mine
 	@echo "  link    $@"
 	$(quiet)$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(libraries)
+
+# All ranks in one process, by SimGrid: the objects that know MPI are made anew with SimGrid's, the rest is as above.
+knows_mpi := $(shell grep -lE '<mpi\.h>|comm/state\.hpp' lib/machine/*/*.cpp lib/tools/*/*.cpp)
+simulated_objects := $(patsubst %.cpp,$(BUILD)/obj/simulated/%.o,\
+	$(sort $(filter-out lib/tools/simgrid/%,$(knows_mpi)) $(wildcard lib/tools/simgrid/*.cpp)))
+$(BUILD)/obj/simulated/%.o: packages = -isystem $(shell pkg-config --variable=includedir simgrid)/smpi
+$(BUILD)/obj/simulated/%.o: %.cpp
+	@mkdir -p $(@D)
+	@echo "  compile $< for simulated ranks"
+	$(quiet)$(CXX) $(flags) -c -o $@ $<
+replaced_objects := $(call object,$(knows_mpi) lib/tools/cli/start_processes.cpp)
+$(BUILD)/shardlings-simulated: $(simulated_objects) $(filter-out $(replaced_objects),$(stack_objects) $(tool_objects) $(machine_objects)) \
+		$(BUILD)/mine
+	@echo "  link    $@"
+	$(quiet)$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(shell pkg-config --libs simgrid openblas) $(common_libraries)
+
+simulated: ## build the program whose ranks SimGrid simulates in one process: needs libsimgrid-dev
+	@lib/scripts/setup.sh build simulate
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings-simulated
+
+test-simulated: simulated ## simulated ranks do what ranks that are processes do
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings
+	@tests/lib/simulated/run.sh $(BUILD)
+.PHONY: simulated test-simulated
 
 # --- tests ------------------------------------------------------------------------------------------------------
 
@@ -201,6 +222,12 @@ all: $(BUILD)/shardlings $(demos) $(judges) $(solution_drivers) $(if $(lib_tests
 lesson-%: ## run lesson NN's demo
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(filter $(BUILD)/lessons/$*_%,$(demos))
 	@lessons/$(call lesson_of,$*)/demo.sh $(BUILD)
+
+lesson-09-1024: ## one step on 1024 devices (PP 16 x DP 8 x TP 8), simulated in one process: needs libsimgrid-dev
+	@lib/scripts/setup.sh build simulate
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/shardlings-simulated $(BUILD)/lessons/09_3d/thousand
+	@lessons/09_3d/thousand.sh $(BUILD)
+.PHONY: lesson-09-1024
 
 # What a page's programs use of the tools: traces, and the trainer with all that it needs.
 demo_tool_objects := $(call object,$(wildcard $(foreach t,data schedule trace train,lib/tools/$t/*.cpp)))

@@ -88,7 +88,7 @@ struct source_location {
 END
 
 tidy() {
-    git ls-files 'lib/*.cpp' 'solutions/*.cpp' | grep -v /bench/ |
+    git ls-files 'lib/*.cpp' 'solutions/*.cpp' | grep -vE '/(bench|simgrid)/' |
         xargs -P "$jobs" -I{} clang-tidy --quiet {} -- "${flags[@]}" -include "$shim" 2>/dev/null
 }
 

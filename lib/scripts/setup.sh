@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the packages that are missing; prints nothing when none is.
 #
-#   lib/scripts/setup.sh [build|notebooks|lint|grade]...        (default: build)
+#   lib/scripts/setup.sh [build|notebooks|lint|grade|simulate]...        (default: build)
 #
 # Debian and Ubuntu: by apt-get, through sudo unless run as root.
 # Elsewhere, macOS included: one message that names them; installing them is left to the user.
@@ -39,6 +39,7 @@ lint       clang-format         clang-format
 lint       clang-tidy           llvm
 lint       shellcheck           shellcheck
 grade      bubblewrap           -
+simulate   libsimgrid-dev       simgrid
 '
 
 # names COLUMN: what the table has there for the chosen purposes, once each, on one line.
@@ -109,8 +110,8 @@ purposes=("${@:-build}") headers_by_hand=''
 for purpose in "${purposes[@]}"; do
   case $purpose in
     build) headers_by_hand='; and, by hand, the headers of Random123 and backward-cpp' ;;
-    notebooks | lint | grade) ;;
-    *) echo "setup: unknown purpose '$purpose'; usage: setup.sh [build|notebooks|lint|grade]..." >&2; exit 2 ;;
+    notebooks | lint | grade | simulate) ;;
+    *) echo "setup: unknown purpose '$purpose'; usage: setup.sh [build|notebooks|lint|grade|simulate]..." >&2; exit 2 ;;
   esac
 done
 

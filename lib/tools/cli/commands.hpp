@@ -24,8 +24,8 @@ void add_schedule_command(CLI::App& app);
 /// `program` on `ranks` ranks under mpirun, with the project's settings. Returns its exit code.
 int launch(int ranks, const Command& program);
 
-/// This program again, with the same arguments, on `ranks` ranks: processes under mpirun, or, in the program
-/// that is built with MPI=smpi, ranks of one simulated cluster of this topology. Returns its exit code.
+/// This program again, with the same arguments, on `ranks` ranks: processes under mpirun, or, in
+/// build/shardlings-simulated, ranks of one simulated cluster of this topology. Returns its exit code.
 int start_on_ranks(int ranks, const CommandLine& command_line, const Topology& topology = {});
 
 }  // namespace shardlings

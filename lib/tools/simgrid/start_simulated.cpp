@@ -1,9 +1,10 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
+#include <memory>
 #include <simgrid/s4u.hpp>
+#include <string>
 #include <vector>
 
 #include "lib/machine/comm/environment.hpp"
@@ -31,16 +32,22 @@ std::unique_ptr<s4u::Engine> make_engine(char* program)
     return std::make_unique<s4u::Engine>(&count, arguments.data());
 }
 
+/// SimGrid reads platforms from files only.
+void load_platform(const s4u::Engine& engine, const std::string& platform)
+{
+    const TemporaryFolder folder;
+    const std::string file = folder.path() + "/platform.xml";
+    write_text(file, platform);
+    engine.load_platform(file);
+}
+
 }  // namespace
 
 int start_on_ranks(int ranks, const CommandLine& command_line, const Topology& topology)
 {
-    const TemporaryFolder folder;
-    const std::string file = folder.path() + "/platform.xml";
-    write_text(file, simgrid_platform(topology, ranks));
     const std::unique_ptr<s4u::Engine> engine = make_engine(command_line.argv[0]);
     SMPI_init();
-    engine->load_platform(file);
+    load_platform(*engine, simgrid_platform(topology, ranks));
     SMPI_app_instance_register(job, nullptr, ranks);
     setenv(simulated_rank_variable, "1", 1);
     int worst = 0;

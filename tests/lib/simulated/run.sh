@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Ranks simulated in one process do what ranks that are processes do: run.sh BUILD (make test-simulated).
+set -u
+build=${1:?usage: run.sh BUILD}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0
+head -c 3000 lessons/00_devices/README.md >"$folder/text"
+small=(train --layers 4 --hidden 16 --heads 4 --seq 12 --batch 12 --microbatches 3 --steps 2 --data "$folder/text")
+
+ok() { passed=$((passed + 1)); }
+wrong() {
+    failed=$((failed + 1))
+    printf 'FAILED  %s\n' "$*"
+}
+
+# The whole report, with losses, norms, virtual times, bytes and messages of every rank, is the same to the last bit.
+same() {  # ARGUMENT…
+    rm -f "$folder"/*.json
+    if ! "$build/shardlings" "${small[@]}" "$@" --json "$folder/processes.json" >"$folder/said" 2>&1 ||
+        ! "$build/shardlings-simulated" "${small[@]}" "$@" --json "$folder/simulated.json" >"$folder/said" 2>&1; then
+        wrong "$*: $(tail -n 5 "$folder/said")"
+    elif cmp "$folder/processes.json" "$folder/simulated.json"; then
+        ok
+    else
+        wrong "$*: $(diff "$folder/processes.json" "$folder/simulated.json" | head -n 10)"
+    fi
+}
+
+same
+same --dp 2 --zero 3 --topology 2x1
+same --dp 4 --zero 2 --dtype fp64 --bucket-bytes 10000
+same --pp 4 --schedule 1f1b --dtype bf16
+same --tp 4 --sequence-parallel --topology 2x2
+same --dp 2 --tp 2 --pp 2 --zero 1 --schedule 1f1b --recompute full --dtype fp64
+
+# A device that is out of memory ends them all: one message, exit code 1.
+code=0
+message=$("$build/shardlings-simulated" "${small[@]}" --dp 4 --memory-budget 40KiB 2>&1 >/dev/null) || code=$?
+if [[ $code -eq 1 && $(grep -c 'device out of memory' <<<"$message") -eq 1 && $message != *SMPI* ]]; then
+    ok
+else
+    wrong "out of memory: exit code $code: $message"
+fi
+
+printf '%s passed, %s failed\n' "$passed" "$failed"
+[[ $failed -eq 0 ]]
