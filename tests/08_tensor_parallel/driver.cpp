@@ -1,6 +1,8 @@
 // Runs one case of lesson 08 on the code it is linked with. Inputs and outputs are named as in the lesson's
 // headers.
+#include "tests/08_tensor_parallel/driver_dropout.hpp"
 #include "tests/08_tensor_parallel/driver_linear.hpp"
+#include "tests/08_tensor_parallel/driver_model.hpp"
 #include "tests/08_tensor_parallel/driver_vocabulary.hpp"
 
 int main(int argc, char** argv)
@@ -15,5 +17,9 @@ int main(int argc, char** argv)
                               {"embedding_forward", tensor_parallel_test::embedding_forward},
                               {"embedding_backward", tensor_parallel_test::embedding_backward},
                               {"cross_entropy_forward", tensor_parallel_test::cross_entropy_forward},
-                              {"cross_entropy_backward", tensor_parallel_test::cross_entropy_backward}});
+                              {"cross_entropy_backward", tensor_parallel_test::cross_entropy_backward},
+                              {"gpt", gpt},
+                              {"gpt_parameters", gpt_parameters},
+                              {"degree", degree},
+                              {"dropout", dropout}});
 }
