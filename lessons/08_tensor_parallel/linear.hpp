@@ -9,7 +9,7 @@ namespace tensor_parallel {
 /// outside.
 Tensor column_parallel_forward(Boundary& boundary, const MicroBatch& batch, const Tensor& x,
                                const Tensor& w_column, const Tensor& b_column);
-/// Returns dx, as outside; adds the own columns' gradients.
+/// Returns dx, as outside; adds the own columns' gradients. x enters again: what entered forward is not kept.
 Tensor column_parallel_backward(Boundary& boundary, const MicroBatch& batch, const Tensor& dy_column,
                                 const Tensor& x, const Tensor& w_column, Tensor& dw_column,
                                 Tensor& db_column);

@@ -28,9 +28,16 @@ struct BlockOptions {
 
 std::unique_ptr<Module> make_embedding(Boundary& boundary, const ModelShape& shape, bool tied,
                                        const Dropout& dropout);
+/// Enters and leaves twice forward (two all-reduces, with a replicated boundary); backward it leaves twice
+/// and enters twice (two all-reduces), and the column-parallel layers let x enter again.
+///
+/// Saves, with R rows of which S are outside on this rank: 4 S h + 12 R h / T_group + B a T² / T_group
+/// elements (x, u, both layer norms' outputs; Q, K, V, what the heads give, both of the MLP's inner
+/// activations; probabilities, which recompute_attention leaves out) and 4 S statistics. backward writes dx
+/// into dy.
 std::unique_ptr<Module> make_block(Boundary& boundary, const ModelShape& shape, std::int64_t layer,
                                    const BlockOptions& options);
-/// Every rank returns the whole loss.
+/// Every rank returns the whole loss. Saves x, z, 2 S h, and its logits, R V_r elements; 2 S + R statistics.
 std::unique_ptr<Module> make_head(Boundary& boundary, const ModelShape& shape, Parameter& token_embedding);
 Modules make_gpt(Boundary& boundary, const ModelShape& shape, const BlockOptions& options);
 

@@ -99,8 +99,8 @@ class Formulas {
     int rank_;
 };
 
-std::string compare_module(const std::string& pass, std::size_t module, const json& out,
-                           const Counted& expected)
+std::string compare_module(const std::string& pass, const std::string& name, std::size_t module,
+                           const json& out, const Counted& expected)
 {
     const auto number = [&](const char* name) { return out.at(pass + " " + name).at(module).get<double>(); };
     const Sent sent{static_cast<std::uint64_t>(number("messages")),
@@ -114,7 +114,7 @@ std::string compare_module(const std::string& pass, std::size_t module, const js
     else if (number("held") != static_cast<double>(expected.held))
         problem = fmt::format("changes the activations in memory by {} bytes, expected {}", number("held"),
                               expected.held);
-    return problem.empty() ? "" : fmt::format("{} of module {}: {}", pass, module, problem);
+    return problem.empty() ? "" : fmt::format("{} of {}: {}", pass, name, problem);
 }
 
 std::vector<std::string> check_counts(const GptRun& run, const CaseResult& result)
@@ -124,10 +124,16 @@ std::vector<std::string> check_counts(const GptRun& run, const CaseResult& resul
         const json& out = run.at.group.at(result, rank).outputs;
         const Formulas formulas(run, rank);
         const std::vector<Counted> forward = formulas.forward(), backward = formulas.backward();
-        for (std::size_t i = 0; i < forward.size(); ++i)
-            messages.push_back(on_rank(rank, compare_module("forward", i, out, forward[i])));
-        for (std::size_t i = 0; i < backward.size(); ++i)
-            messages.push_back(on_rank(rank, compare_module("backward", i, out, backward[i])));
+        const std::size_t count = forward.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::string name = i == 0           ? "the embedding"
+                                     : i + 1 == count ? "the head"
+                                                      : fmt::format("block {}", i - 1);
+            messages.push_back(on_rank(rank, compare_module("forward", name, i, out, forward[i])));
+            const std::size_t from_end = count - 1 - i;
+            messages.push_back(
+                on_rank(rank, compare_module("backward", name, from_end, out, backward[from_end])));
+        }
     }
     return messages;
 }
