@@ -225,9 +225,12 @@ lesson-%: ## run lesson NN's demo
 
 lesson-09-1024: ## one step on 1024 devices (PP 16 x DP 8 x TP 8), simulated in one process: needs libsimgrid-dev
 	@lib/scripts/setup.sh build simulate
-	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/shardlings-simulated $(BUILD)/lessons/09_3d/thousand
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/shardlings-simulated $(BUILD)/lessons/09_3d/beside
 	@lessons/09_3d/thousand.sh $(BUILD)
-.PHONY: lesson-09-1024
+two-hosts: ## train on two hosts, made of network namespaces on this machine, over TCP (needs root)
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/lessons/09_3d/beside
+	@lessons/09_3d/two_hosts.sh $(BUILD)
+.PHONY: lesson-09-1024 two-hosts
 
 # What a page's programs use of the tools: traces, and the trainer with all that it needs.
 demo_tool_objects := $(call object,$(wildcard $(foreach t,data schedule trace train,lib/tools/$t/*.cpp)))

@@ -13,5 +13,5 @@ layout=(--pp 16 --dp 8 --tp 8 --zero 1 --schedule 1f1b --topology 128x8)
 begin=$SECONDS
 "$build/shardlings-simulated" "${step[@]}" "${layout[@]}" --json "$folder/many.json" >/dev/null
 seconds=$((SECONDS - begin))
-"$build/lessons/09_3d/thousand" "$folder/one.json" "$folder/many.json"
+"$build/lessons/09_3d/beside" "$folder/one.json" "$folder/many.json"
 echo "This machine took $seconds s for the 1024 devices."

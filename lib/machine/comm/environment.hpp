@@ -9,4 +9,7 @@ inline constexpr const char* simulated_rank_variable = "SHARDLINGS_SIMULATED_RAN
 /// True under mpirun, mpiexec or srun, and on a simulated rank.
 bool started_by_launcher();
 
+/// How many processes srun has started with this one; 1 when it was not srun.
+int tasks_of_srun();
+
 }  // namespace shardlings

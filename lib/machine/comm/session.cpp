@@ -11,6 +11,7 @@
 
 #include "lib/machine/base/crash.hpp"
 #include "lib/machine/base/error.hpp"
+#include "lib/machine/comm/environment.hpp"
 #include "lib/machine/comm/state.hpp"
 
 namespace shardlings {
@@ -25,6 +26,22 @@ bool first_to_fail()
     const int file = open((std::string(folder) + "/failed").c_str(), O_CREAT | O_EXCL | O_WRONLY, 0600);
     if (file >= 0) close(file);
     return file >= 0 || errno != EEXIST;
+}
+
+/// Ends srun's processes where they are not ranks of one job, with a word from the first of them. MPI_Abort
+/// of a job of one would add its own.
+void check_srun(const MpiSession& session)
+{
+    const int tasks = tasks_of_srun();
+    if (tasks <= 1 || session.size() > 1) return;
+    const char* own = std::getenv("SLURM_PROCID");
+    if (own == nullptr || std::atoi(own) == 0)
+        fmt::print(stderr,
+                   "srun has started {} processes that do not know of each other: add --mpi=pmix to it (srun "
+                   "--mpi=list names what there is)\n",
+                   tasks);
+    std::fflush(stderr);
+    std::_Exit(1);
 }
 
 int end_job(const char* message)
@@ -62,6 +79,7 @@ int run_rank(int argc, char** argv, const std::function<int(MpiSession&)>& body)
     MpiSession session(argc, argv);
     report_crashes();
     try {
+        check_srun(session);
         return body(session);
     } catch (const std::exception& error) {
         return end_job(error.what());

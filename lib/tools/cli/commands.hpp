@@ -1,6 +1,7 @@
 // The subcommands of build/shardlings. Each adds itself to the program and brings its own flags.
 #pragma once
 
+#include "lib/machine/comm/session.hpp"
 #include "lib/machine/device/topology.hpp"
 #include "lib/tools/launch/launch.hpp"
 
@@ -21,11 +22,26 @@ void add_generate_command(CLI::App& app, const CommandLine& command_line);
 void add_launch_command(CLI::App& app);
 void add_schedule_command(CLI::App& app);
 
+/// Where ranks are: processes on the hosts of a file, or, without one, on this machine; simulated ones on
+/// devices of a topology.
+struct Placement {
+    std::string hostfile;
+    Topology topology;
+};
+
+inline constexpr const char* hostfile_help =
+    "file with a host and its number of ranks a line, as in 'alpha slots=4' (default: all ranks on this "
+    "machine)";
+
 /// `program` on `ranks` ranks under mpirun, with the project's settings. Returns its exit code.
-int launch(int ranks, const Command& program);
+int launch(int ranks, const Command& program, const std::string& hostfile = "");
 
 /// This program again, with the same arguments, on `ranks` ranks: processes under mpirun, or, in
-/// build/shardlings-simulated, ranks of one simulated cluster of this topology. Returns its exit code.
-int start_on_ranks(int ranks, const CommandLine& command_line, const Topology& topology = {});
+/// build/shardlings-simulated, simulated in this one. Returns its exit code.
+int start_on_ranks(int ranks, const CommandLine& command_line, const Placement& placement = {});
+
+/// For a rank, once it runs: `topology`, unless the user has chosen it, with the hosts that the ranks really
+/// are on as its nodes. Rank 0 says which, where there are several. Every rank must call it.
+Topology topology_of_run(const MpiSession& session, const Topology& topology, bool chosen);
 
 }  // namespace shardlings

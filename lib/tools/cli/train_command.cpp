@@ -20,6 +20,7 @@ struct TrainFlags {
     std::string recompute = "none";
     std::string budget;
     std::string topology;
+    std::string hostfile;
     double device_flops = Topology{}.flops;
     std::string zero3_fetch = "all-gather";
     std::string zero_accumulate = "full";
@@ -96,7 +97,9 @@ void add_layout_flags(CLI::App& command, TrainFlags& flags)
     command.add_flag("--sequence-parallel", layout.sequence_parallel,
                      "with --tp: split layer norms and residuals by rows");
     command.add_option("--memory-budget", flags.budget, "of each device, as in 64MiB (default: no limit)");
-    command.add_option("--topology", flags.topology, "NODESxDEVICES of the cluster, as in 4x8");
+    command.add_option("--topology", flags.topology,
+                       "NODESxDEVICES of the cluster, as in 4x8 (default: the hosts that the ranks are on)");
+    command.add_option("--hostfile", flags.hostfile, hostfile_help);
     command
         .add_option(
             "--device-flops", flags.device_flops,
@@ -159,12 +162,15 @@ void add_train_command(CLI::App& app, const CommandLine& command_line)
         int code = 0;
         if (started_by_launcher()) {
             code = run_rank(command_line.argc, command_line.argv, [&](MpiSession& session) {
+                flags->options.topology =
+                    topology_of_run(session, flags->options.topology, !flags->topology.empty());
                 run_training(flags->options, session);
                 return 0;
             });
         } else {
             prepare_training(flags->options);
-            code = start_on_ranks(flags->options.layout.world_size(), command_line, flags->options.topology);
+            code = start_on_ranks(flags->options.layout.world_size(), command_line,
+                                  {flags->hostfile, flags->options.topology});
         }
         if (code != 0) throw CLI::RuntimeError(code);
     });

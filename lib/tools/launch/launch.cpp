@@ -149,7 +149,7 @@ void pass_on(int signal)
 
 }  // namespace
 
-Command mpirun_command(int ranks, const Command& program)
+Command mpirun_command(int ranks, const Command& program, const std::string& hostfile)
 {
 #ifdef OPEN_MPI
     // Copies from process to process (single copy in OpenMPI 4, smsc in 5) are off: 5.0.7 writes a message
@@ -157,22 +157,35 @@ Command mpirun_command(int ranks, const Command& program)
     // crash OpenMPI 4 sleeps two seconds before it kills the other ranks, even when none is left: not here.
     Command command{"mpirun.openmpi", "-np", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"};
     if (std::system("command -v mpirun.openmpi >/dev/null 2>&1") != 0) command[0] = "mpirun";
-    for (const auto& [name, value] :
-         Environment{{"mpi_yield_when_idle", "1"},
-                     // OpenMPI 5 refuses -q; without it 4.1 crashes now and then at the end
-                     {"orte_execute_quiet", "1"},
-                     {"odls_base_sigkill_timeout", "0"},
-                     {"pml", "ob1"},
-                     {"btl", "self,vader"},
-                     {"btl_vader_single_copy_mechanism", "none"},
-                     {"smsc", "^cma"}})
-        command.insert(command.end(), {"--mca", name, value});
+    Environment settings{{"mpi_yield_when_idle", "1"},
+                         // OpenMPI 5 refuses -q; without it 4.1 crashes now and then at the end
+                         {"orte_execute_quiet", "1"},
+                         {"odls_base_sigkill_timeout", "0"},
+                         {"btl_vader_single_copy_mechanism", "none"},
+                         {"smsc", "^cma"}};
+    // On one machine nothing but its memory carries messages, and no time is spent on looking for networks.
+    if (hostfile.empty()) settings.insert(settings.end(), {{"pml", "ob1"}, {"btl", "self,vader"}});
+    for (const auto& [name, value] : settings) command.insert(command.end(), {"--mca", name, value});
+    if (!hostfile.empty()) command.insert(command.end(), {"--hostfile", hostfile});
 #else
     Command command{"mpiexec.mpich", "-np", std::to_string(ranks)};
     if (std::system("command -v mpiexec.mpich >/dev/null 2>&1") != 0) command[0] = "mpiexec";
+    if (!hostfile.empty()) command.insert(command.end(), {"-f", hostfile});
 #endif
     command.insert(command.end(), program.begin(), program.end());
     return command;
+}
+
+std::string hostfile_text(const std::vector<Host>& hosts)
+{
+#ifdef OPEN_MPI
+    constexpr const char* number = " slots=";
+#else
+    constexpr const char* number = ":";
+#endif
+    std::string text;
+    for (const Host& host : hosts) text += host.name + number + std::to_string(host.slots) + "\n";
+    return text;
 }
 
 Environment mpirun_environment()

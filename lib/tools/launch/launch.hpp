@@ -5,13 +5,19 @@
 #include <utility>
 #include <vector>
 
+#include "lib/tools/launch/hostfile.hpp"
+
 namespace shardlings {
 
 using Command = std::vector<std::string>;
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// mpirun with the flags that suit many ranks on few cores, for the MPI that this program was built with.
-Command mpirun_command(int ranks, const Command& program);
+/// With a `hostfile`, in the form of that MPI, on the machines that it names, over whatever network joins
+/// them.
+Command mpirun_command(int ranks, const Command& program, const std::string& hostfile = "");
+/// A hostfile in the form that mpirun_command wants.
+std::string hostfile_text(const std::vector<Host>& hosts);
 /// Names the folder of a run, in which its ranks leave notes for the process that started them.
 inline constexpr const char* run_folder_variable = "SHARDLINGS_RUN_DIR";
 /// What ranks need in their environment: one BLAS thread each, a fast start.

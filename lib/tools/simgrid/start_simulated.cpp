@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/machine/base/error.hpp"
 #include "lib/machine/comm/environment.hpp"
 #include "lib/tools/cli/commands.hpp"
 #include "lib/tools/cli/program.hpp"
@@ -43,11 +44,12 @@ void load_platform(const s4u::Engine& engine, const std::string& platform)
 
 }  // namespace
 
-int start_on_ranks(int ranks, const CommandLine& command_line, const Topology& topology)
+int start_on_ranks(int ranks, const CommandLine& command_line, const Placement& placement)
 {
+    check(placement.hostfile.empty(), "simulated ranks are all in this process: leave --hostfile out");
     const std::unique_ptr<s4u::Engine> engine = make_engine(command_line.argv[0]);
     SMPI_init();
-    load_platform(*engine, simgrid_platform(topology, ranks));
+    load_platform(*engine, simgrid_platform(placement.topology, ranks));
     SMPI_app_instance_register(job, nullptr, ranks);
     setenv(simulated_rank_variable, "1", 1);
     int worst = 0;

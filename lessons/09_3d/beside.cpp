@@ -45,7 +45,7 @@ double padded(double n, double dp)
 /// matrices, and the biases of the two that are cut by columns (3 h + 4 h), are shared out over the t
 /// tensor-parallel ranks; two layer norms and the other two biases, 6 h, are on all of them. So are the
 /// positions, T h, and the last layer norm, 2 h; the V rows of the vocabulary are shared out, once for the
-/// lookup on the first stage and once for the head on the last.
+/// lookup on the first stage and, when that is another one, once for the head on the last.
 double parameters_of(int stage, const json& config)
 {
     const double h = config["hidden"];
@@ -56,7 +56,7 @@ double parameters_of(int stage, const json& config)
     const double block = 12.0 * h * h / t + 7.0 * h / t + 6.0 * h;
     double sum = config["layers"].get<double>() / stages * padded(block, dp);
     if (stage == 0) sum += padded(vocabulary + config["seq"].get<double>() * h, dp);
-    if (stage == stages - 1) sum += padded(vocabulary + 2.0 * h, dp);
+    if (stage == stages - 1) sum += padded((stages > 1 ? vocabulary : 0.0) + 2.0 * h, dp);
     return sum;
 }
 
@@ -134,7 +134,7 @@ int run(const json& one, const json& many)
 
 int main(int argc, char** argv)
 try {
-    check(argc == 3, "usage: thousand ONE.json MANY.json");
+    check(argc == 3, "usage: beside ONE.json MANY.json");
     return run(read(argv[1]), read(argv[2]));
 } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
