@@ -107,11 +107,15 @@ struct LayerNorm {
         saved.push(std::move(out.rstd));
         return std::move(out.y);
     }
-    /// The gradients of the own rows are summed over the group before they are added.
+    /// Where rows are shared out, the gradients of the own ones are summed over the group before they are
+    /// added.
     Tensor backward(Boundary& boundary, const Tensor& dy, const Tensor& x, Saved& saved)
     {
         const Tensor rstd = saved.pop();
         const Tensor mean = saved.pop();
+        if (!boundary.shares_rows())
+            return transformer::layer_norm_backward(dy, x, gain.value, mean, rstd, gain.gradient,
+                                                    bias.gradient);
         const std::int64_t hidden = gain.elements();
         Tensor sums(x.device(), {2, hidden}, x.dtype(), Category::workspace);
         sums.fill_zero();

@@ -28,6 +28,8 @@ class Boundary {
     virtual Tensor leave_backward(const MicroBatch& batch, const Tensor& dy) = 0;
     /// Which row of the batch the first row outside is, on this rank.
     virtual std::int64_t first_row(const MicroBatch& batch) = 0;
+    /// True when each rank has a part of the rows outside.
+    virtual bool shares_rows() const { return false; }
     /// The gradient of a parameter that every rank has and that was computed from the rows outside -> of all
     /// rows.
     virtual void sum_over_rows(Tensor& gradient) = 0;

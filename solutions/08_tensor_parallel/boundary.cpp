@@ -46,6 +46,7 @@ class SequenceBoundary : public Boundary {
         const std::int64_t rows = batch.sequences * batch.tokens;
         return group_.rank() * ((rows + group_.size() - 1) / group_.size());
     }
+    bool shares_rows() const override { return true; }
     void sum_over_rows(Tensor& gradient) override
     {
         // BEGIN SOLUTION 08.1 SequenceBoundary::sum_over_rows

@@ -10,16 +10,18 @@
 using namespace grid;
 
 std::vector<std::string> grid::counted_names(const ModelShape& shape, const pipeline::Stage& stage,
-                                             int tensor_rank)
+                                             int tensor_ranks, int tensor_rank)
 {
-    std::vector<std::string> names;
     const Modules whole = transformer::make_gpt(shape);
-    for (const Parameter* parameter : parameters_of(whole)) names.push_back(parameter->name);
+    const std::vector<Parameter*> model = parameters_of(whole);
+    std::vector<std::string> names(model.size() * static_cast<std::size_t>(tensor_ranks));
     // BEGIN SOLUTION 09.2 counted_names
     for (const Parameter* parameter : parameters_of(stage.modules)) {
         const bool elsewhere = tensor_rank > 0 && tensor_parallel::is_replicated(*parameter);
         const bool second_copy = parameter == stage.tied_embedding && stage.tied_peer == 0;
-        if (elsewhere || second_copy) *std::find(names.begin(), names.end(), parameter->name) = "";
+        if (elsewhere || second_copy) continue;
+        const auto place = std::ranges::find(model, parameter->name, &Parameter::name) - model.begin();
+        names[static_cast<std::size_t>(place * tensor_ranks + tensor_rank)] = parameter->name;
     }
     // END SOLUTION
     return names;
@@ -29,6 +31,6 @@ void grid::span_grid(data_parallel::Replica& replica, Groups& groups, const Mode
                      const pipeline::Stage& stage)
 {
     replica.optimizer = pipeline::make_pipeline_optimizer(
-        groups.everyone, groups.data, counted_names(shape, stage, groups.tensor.rank()), nullptr,
-        *replica.buckets, *replica.values, *replica.gradients, std::move(replica.optimizer));
+        groups.everyone, groups.data, counted_names(shape, stage, groups.tensor.size(), groups.tensor.rank()),
+        nullptr, *replica.buckets, *replica.values, *replica.gradients, std::move(replica.optimizer));
 }

@@ -18,6 +18,7 @@ struct CommandLine {
 };
 
 void add_train_command(CLI::App& app, const CommandLine& command_line);
+void add_verify_command(CLI::App& app, const CommandLine& command_line);
 void add_generate_command(CLI::App& app, const CommandLine& command_line);
 void add_launch_command(CLI::App& app);
 void add_schedule_command(CLI::App& app);

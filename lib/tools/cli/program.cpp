@@ -18,6 +18,7 @@ int run_program(int argc, char** argv)
     app.require_subcommand(1);
     const CommandLine command_line{argc, argv};
     add_train_command(app, command_line);
+    add_verify_command(app, command_line);
     add_generate_command(app, command_line);
     add_schedule_command(app);
     add_bench_commands(app, command_line);

@@ -26,11 +26,6 @@ namespace shardlings {
 
 namespace {
 
-Text text_of(const TrainOptions& options)
-{
-    return options.data.empty() ? load_course_text(find_project_root()) : load_text(options.data);
-}
-
 /// The model's sizes and dtype as the checkpoint to load has them, unless flags ask for others.
 void take_from_checkpoint(TrainOptions& options)
 {
@@ -223,6 +218,11 @@ PictureOptions picture_of(const TrainOptions& options)
 }
 
 }  // namespace
+
+Text text_of(const TrainOptions& options)
+{
+    return options.data.empty() ? load_course_text(find_project_root()) : load_text(options.data);
+}
 
 void prepare_training(TrainOptions options)
 {

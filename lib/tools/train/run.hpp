@@ -2,9 +2,13 @@
 #pragma once
 
 #include "lib/machine/comm/session.hpp"
+#include "lib/tools/data/text.hpp"
 #include "lib/tools/train/options.hpp"
 
 namespace shardlings {
+
+/// What the options say is learned: a file, or the lessons' texts.
+Text text_of(const TrainOptions& options);
 
 /// Looks at all that can fail before ranks are started: the data, the checkpoint to load, the folders and
 /// files to write. Error for the first that does.

@@ -124,27 +124,36 @@ grid::Participant Trainer::participant()
     return {groups_, stage_, schedule_, replica_, options_.shape, options_.dtype, options_.recompute};
 }
 
-StepReport Trainer::step(const MicroBatch& global_batch, std::int64_t step)
+StepReport Trainer::backward(const MicroBatch& global_batch, std::int64_t step)
 {
-    const Device& device = groups_.everyone.device();
-    const double idle_before = device.clock().idle();
-    const double flops_before = device.flops();
-    const bool scaled = options_.dtype == DType::fp16;
-    StepReport report;
     MicroBatch batch = global_batch;
     batch.step = step;
+    StepReport report;
     report.loss =
-        grid::accumulate_gradients(participant(), own_part(batch), scaled ? loss_scale_.scale : 1.0);
+        grid::accumulate_gradients(participant(), own_part(batch), is_scaled() ? loss_scale_.scale : 1.0);
+    return report;
+}
 
+void Trainer::update(std::int64_t step, StepReport& report)
+{
     const training::LearningRateSchedule schedule{options_.adamw.learning_rate,
                                                   options_.adamw.learning_rate * options_.final_learning_rate,
                                                   options_.warmup, options_.steps};
     training::AdamW adamw = options_.adamw;
     adamw.learning_rate = training::learning_rate_at(schedule, step);
     const training::UpdateResult result =
-        replica_.optimizer->update(adamw, options_.max_norm, scaled ? &loss_scale_ : nullptr);
+        replica_.optimizer->update(adamw, options_.max_norm, is_scaled() ? &loss_scale_ : nullptr);
     report.gradient_norm = result.gradient_norm;
     report.skipped = result.skipped;
+}
+
+StepReport Trainer::step(const MicroBatch& global_batch, std::int64_t step)
+{
+    const Device& device = groups_.everyone.device();
+    const double idle_before = device.clock().idle();
+    const double flops_before = device.flops();
+    StepReport report = backward(global_batch, step);
+    update(step, report);
     report.exposed_seconds = device.clock().idle() - idle_before;
     report.busy_seconds = (device.flops() - flops_before) / device.topology().flops;
     return report;

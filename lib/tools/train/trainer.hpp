@@ -30,6 +30,11 @@ class Trainer {
     /// number of ranks.
     Trainer(const Comm& world, const TrainOptions& options);
 
+    /// The two halves of step(): the gradients of a global batch, of which the report has the loss; and the
+    /// update with them, which fills in the rest.
+    StepReport backward(const MicroBatch& global_batch, std::int64_t step);
+    void update(std::int64_t step, StepReport& report);
+
     /// One optimizer step, number `step` (1, 2, …), over a global batch, which is the same on every rank. So
     /// is the report, but for its exposed and busy seconds.
     StepReport step(const MicroBatch& global_batch, std::int64_t step);
@@ -44,6 +49,7 @@ class Trainer {
   private:
     std::vector<MicroBatch> own_part(const MicroBatch& global_batch) const;
     grid::Participant participant();
+    bool is_scaled() const { return options_.dtype == DType::fp16; }
 
     const TrainOptions& options_;
     grid::Groups groups_;
