@@ -88,7 +88,7 @@ test: ## install what is missing, build, run all tests
 setup: ## install what is missing for building, testing and linting
 	@lib/scripts/setup.sh build lint
 
-build: $(BUILD)/shardlings ## build the program alone
+build: $(BUILD)/shardlings $(BUILD)/libmpiwatch.so ## build the program alone
 
 # --- objects and the program ------------------------------------------------------------------------------------
 
@@ -145,6 +145,18 @@ test-simulated: simulated ## simulated ranks do what ranks that are processes do
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings
 	@tests/lib/simulated/run.sh $(BUILD)
 .PHONY: simulated test-simulated
+
+# The library that watches MPI programs, preloaded into them: with no C++ library of its own to show, and no
+# sanitizer, which would have to be in the program too. It is also loaded where there is no MPI: what it calls is
+# looked for when it is called.
+watch_objects := $(call object,$(wildcard lib/tools/watch/preload/*.cpp))
+$(watch_objects): sanitizer :=
+$(watch_objects): private optimise := -O2 -fPIC -fvisibility=hidden
+$(BUILD)/libmpiwatch.so: $(watch_objects)
+	@echo "  link    $@"
+	$(quiet)$(CXX) -shared -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,lazy -o $@ $^
+watch-library: $(BUILD)/libmpiwatch.so
+.PHONY: watch-library
 
 # --- tests ------------------------------------------------------------------------------------------------------
 
@@ -213,9 +225,18 @@ $(BUILD)/tests/lib/collectives/program: $(BUILD)/obj/tests/lib/collectives/progr
 	$(quiet)$(CXX) $(sanitizer) -o $@ $^ $(libraries)
 rank_programs += $(BUILD)/tests/lib/collectives/program
 
+# Plain MPI programs that are watched, one with the project's Comm among them.
+watched_programs := $(patsubst tests/lib/%.cpp,$(BUILD)/tests/lib/%,$(wildcard tests/lib/watch/*.cpp))
+$(watched_programs): $(BUILD)/tests/lib/%: $(BUILD)/obj/tests/lib/%.o
+	@mkdir -p $(@D)
+	@echo "  link    $@"
+	$(quiet)$(CXX) $(sanitizer) -o $@ $^ $(libraries)
+watch-programs: $(watched_programs) $(BUILD)/shardlings $(BUILD)/libmpiwatch.so
+.PHONY: watch-programs
+
 solution_drivers := $(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),$(BUILD)/drivers/solution/$l/all))
 demos := $(patsubst lessons/%.cpp,$(BUILD)/lessons/%,$(wildcard lessons/*/*.cpp))
-all: $(BUILD)/shardlings $(demos) $(judges) $(solution_drivers) $(if $(lib_tests),$(BUILD)/tests/lib/test) $(rank_programs) ## build everything
+all: $(BUILD)/shardlings $(BUILD)/libmpiwatch.so $(demos) $(judges) $(solution_drivers) $(if $(lib_tests),$(BUILD)/tests/lib/test) $(rank_programs) $(watched_programs) ## build everything
 
 # --- the course -------------------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ int run_program(int argc, char** argv)
     add_bench_commands(app, command_line);
     add_course_commands(app);
     add_launch_command(app);
+    add_diagnose_command(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -1,0 +1,72 @@
+// MPI's calls that make and free communicators. Making one is a collective on the parent.
+#include "lib/tools/watch/preload/collective.hpp"
+
+using namespace shardlings::watch;
+
+namespace {
+
+template <class Real>
+int make(Call call, std::uint64_t site, MPI_Comm parent, const MPI_Comm* made, Real real)
+{
+    const int result = collective(call, site, parent, {}, real);
+    const Communicator* from = find_communicator(parent);
+    if (result == MPI_SUCCESS && from != nullptr && from->shared != nullptr) {
+        ++own.depth;
+        add_communicator(*made, from, from->shared->collectives, call);
+        --own.depth;
+    }
+    return result;
+}
+
+}  // namespace
+
+#define WATCHED_MAKER(name, parameters, arguments)                               \
+    WATCHED MPI_##name(MPI_Comm parent, UNPACK parameters MPI_Comm* made)        \
+    {                                                                            \
+        if (!watching()) return PMPI_##name(parent, UNPACK arguments made);      \
+        return make(Call::name, CALL_SITE, parent, made,                         \
+                    [&] { return PMPI_##name(parent, UNPACK arguments made); }); \
+    }
+#define UNPACK(...) __VA_ARGS__
+
+WATCHED_MAKER(Comm_dup, (), ())
+WATCHED_MAKER(Comm_dup_with_info, (MPI_Info info, ), (info, ))
+WATCHED_MAKER(Comm_split, (int color, int key, ), (color, key, ))
+WATCHED_MAKER(Comm_split_type, (int type, int key, MPI_Info info, ), (type, key, info, ))
+WATCHED_MAKER(Comm_create, (MPI_Group group, ), (group, ))
+WATCHED_MAKER(Cart_create, (int n, const int sizes[], const int periodic[], int reorder, ),
+              (n, sizes, periodic, reorder, ))
+WATCHED_MAKER(Cart_sub, (const int remain[], ), (remain, ))
+
+// The new communicator has the parent's ranks; it cannot be asked for them before it is complete.
+WATCHED MPI_Comm_idup(MPI_Comm parent, MPI_Comm* made, MPI_Request* request)
+{
+    if (!watching()) return PMPI_Comm_idup(parent, made, request);
+    const int result = begin_collective_request(Call::Comm_idup, CALL_SITE, parent, {}, request,
+                                                [&] { return PMPI_Comm_idup(parent, made, request); });
+    const Communicator* from = find_communicator(parent);
+    if (result == MPI_SUCCESS && from != nullptr && from->shared != nullptr)
+        add_communicator(*made, from, from->shared->collectives, Call::Comm_idup, from->world);
+    return result;
+}
+
+// Only the group's ranks take part, so the parent's collectives do not count it.
+WATCHED MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* made)
+{
+    if (!watching()) return PMPI_Comm_create_group(parent, group, tag, made);
+    constexpr int slot = not_followed;
+    const Waiting waiting(Call::Comm_create_group, CALL_SITE, true, std::span(&slot, 1));
+    return PMPI_Comm_create_group(parent, group, tag, made);
+}
+
+WATCHED MPI_Comm_free(MPI_Comm* communicator)
+{
+    if (watching()) forget_communicator(*communicator);
+    return PMPI_Comm_free(communicator);
+}
+
+WATCHED MPI_Comm_disconnect(MPI_Comm* communicator)
+{
+    if (watching()) forget_communicator(*communicator);
+    return PMPI_Comm_disconnect(communicator);
+}

@@ -1,0 +1,147 @@
+#include "lib/tools/watch/preload/communicators.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+#include <unordered_map>
+
+namespace shardlings::watch {
+
+namespace {
+
+using Key = std::uintptr_t;
+
+std::unordered_map<Key, Communicator*>& table()
+{
+    static auto* all = new std::unordered_map<Key, Communicator*>;  // outlives everything that exits
+    return *all;
+}
+
+struct {
+    MPI_Comm handle;
+    Communicator* communicator = nullptr;
+} last;
+
+Key key_of(MPI_Comm handle)
+{
+    return (Key)handle;  // a pointer or an int, as the MPI has it
+}
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value)
+{
+    hash = (hash ^ value) * 0x9E37'79B9'7F4A'7C15U;
+    return hash ^ (hash >> 29U);
+}
+
+std::vector<int> world_ranks(MPI_Comm handle, bool between)
+{
+    MPI_Group group;
+    MPI_Group world;
+    int size = 0;
+    if (between)
+        PMPI_Comm_remote_group(handle, &group);
+    else
+        PMPI_Comm_group(handle, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_size(group, &size);
+    std::vector<int> ranks(static_cast<std::size_t>(size));
+    std::vector<int> own_numbers(ranks.size());
+    std::iota(own_numbers.begin(), own_numbers.end(), 0);
+    PMPI_Group_translate_ranks(group, size, own_numbers.data(), world, ranks.data());
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    return ranks;
+}
+
+/// A place among a few next to the one its id says, so that others find it without looking at all.
+CommunicatorRecord* make_room(const Communicator& communicator, Call made_by)
+{
+    for (std::uint64_t i = 0; i < communicator_attempts; ++i) {
+        CommunicatorRecord& place = own.record->communicators[(communicator.id + i) % most_communicators];
+        if (place.id != 0) continue;
+        place = CommunicatorRecord{};
+        place.size = static_cast<std::uint32_t>(communicator.world.size());
+        for (const int rank : communicator.world) {
+            if (rank < 0 || rank >= static_cast<int>(most_ranks)) return nullptr;
+            place.members[rank / 64] |= std::uint64_t{1} << (static_cast<unsigned>(rank) % 64U);
+        }
+        const std::string name = made_by == Call::none ? "" : name_of(made_by);
+        std::snprintf(place.name, sizeof place.name, "%s", name.c_str());
+        publish(place.id, communicator.id);
+        return &place;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+Communicator* find_communicator(MPI_Comm handle)
+{
+    if (last.communicator != nullptr && last.handle == handle) return last.communicator;
+    const auto found = table().find(key_of(handle));
+    if (found == table().end()) return nullptr;
+    last = {handle, found->second};
+    return found->second;
+}
+
+void add_communicator(MPI_Comm handle, const Communicator* parent, std::uint64_t nth, Call made_by,
+                      std::vector<int> world)
+{
+    if (handle == MPI_COMM_NULL || parent == nullptr || nth == 0) return;
+    auto* made = new Communicator;
+    int between = 0;
+    if (world.empty()) {
+        PMPI_Comm_test_inter(handle, &between);
+        world = world_ranks(handle, between != 0);
+    }
+    made->id = mix(mix(parent->id, nth), static_cast<std::uint64_t>(made_by));
+    made->world = std::move(world);
+    int self = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &self);
+    for (std::size_t i = 0; i < made->world.size(); ++i) {
+        made->id = mix(made->id, static_cast<std::uint64_t>(made->world[i]));
+        if (made->world[i] == self) made->rank = static_cast<int>(i);
+    }
+    made->id |= 1U;
+    if (between == 0) made->shared = make_room(*made, made_by);
+    table()[key_of(handle)] = made;
+    last = {};
+}
+
+void add_first_communicators()
+{
+    Communicator root;
+    add_communicator(MPI_COMM_WORLD, &root, 1, Call::none);
+    std::snprintf(find_communicator(MPI_COMM_WORLD)->shared->name, longest_name, "MPI_COMM_WORLD");
+    root.id = 1 + static_cast<std::uint64_t>(own.record->header.rank);
+    add_communicator(MPI_COMM_SELF, &root, 2, Call::none);
+}
+
+void release(Communicator* communicator)
+{
+    if (communicator->freed && communicator->pending == 0) delete communicator;
+}
+
+void forget_communicator(MPI_Comm handle)
+{
+    const auto found = table().find(key_of(handle));
+    if (found == table().end()) return;
+    Communicator* gone = found->second;
+    table().erase(found);
+    last = {};
+    if (gone->shared != nullptr) publish(gone->shared->id, std::uint64_t{0});
+    gone->shared = nullptr;
+    gone->freed = true;
+    release(gone);
+}
+
+int world_rank(const Communicator& communicator, int peer)
+{
+    constexpr int nobody = any - 1;
+    if (peer == MPI_ANY_SOURCE) return any;
+    if (peer < 0 || peer >= static_cast<int>(communicator.world.size())) return nobody;
+    const int rank = communicator.world[static_cast<std::size_t>(peer)];
+    return rank < 0 ? nobody : rank;
+}
+
+}  // namespace shardlings::watch

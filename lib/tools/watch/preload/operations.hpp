@@ -1,0 +1,58 @@
+// Sends, receives and collectives from their beginning to their end.
+#pragma once
+
+#include <vector>
+
+#include "lib/tools/watch/preload/communicators.hpp"
+
+namespace shardlings::watch {
+
+/// A send or a receive as the program asked for it.
+struct Message {
+    const void* buffer;
+    int count;
+    MPI_Datatype type;
+    int peer;
+    int tag;
+    MPI_Comm communicator;
+};
+
+constexpr int not_followed = -1;
+
+/// The one operation of the blocking call that goes on: its slot, or `not_followed`.
+int begin_blocking(Kind kind, Call call, std::uint64_t site, int peer, int tag, MPI_Comm communicator);
+/// The slot of a message probed for in vain: one for each different question that a loop asks.
+int probed(Call call, std::uint64_t site, int peer, int tag, MPI_Comm communicator);
+/// A message was received (or taken out of matching by a probe).
+void received(MPI_Comm communicator, const MPI_Status& status);
+
+/// An operation that ends with a request. `active`: no, for MPI_*_init.
+int begin(Kind kind, Call call, std::uint64_t site, const Message& message, bool active = true);
+int begin_collective(Call call, std::uint64_t site, Communicator* communicator, std::uint64_t nth);
+/// Its request, once the call has given one; on failure it is forgotten.
+void attach(int slot, int result, const MPI_Request& request);
+void start(MPI_Request request);  // a persistent one
+void cancel(MPI_Request request);
+void free_request(MPI_Request request);
+
+/// The requests of one call as they were before it.
+class Requests {
+  public:
+    Requests(int count, const MPI_Request* requests);
+    const std::vector<int>& slots() const { return slots_; }
+    /// The caller's statuses, or own ones where it wants none: who sent what is in them.
+    MPI_Status* statuses(MPI_Status* wanted);
+    /// Request `index` of the call is complete; its status is number `at` of those that `statuses` gave.
+    void complete(int index, int at);
+
+  private:
+    std::vector<MPI_Request> handles_;
+    std::vector<int> slots_;
+    std::vector<MPI_Status> own_statuses_;
+    MPI_Status* statuses_ = nullptr;
+};
+
+/// A hash of the message's bytes; 0 when they are not in one piece, or checksums are off.
+std::uint64_t checksum(const void* buffer, int count, MPI_Datatype type);
+
+}  // namespace shardlings::watch

@@ -1,0 +1,127 @@
+#include "lib/tools/watch/processes.hpp"
+
+#include <fmt/core.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string_view>
+
+namespace shardlings::watch {
+
+namespace {
+
+constexpr int rounds_of_killing = 500;
+constexpr useconds_t between_rounds = 10'000;
+
+pid_t parent_of(const std::filesystem::path& process)
+{
+    std::ifstream file(process / "stat");
+    std::string text;
+    std::getline(file, text);
+    // "pid (name) state parent …"; the name may hold anything
+    const auto name_end = text.rfind(')');
+    if (name_end == std::string::npos || name_end + 4 >= text.size()) return 0;
+    return static_cast<pid_t>(std::atoi(text.c_str() + name_end + 4));
+}
+
+bool is_number(const std::string& text)
+{
+    return !text.empty() &&
+           std::ranges::all_of(text, [](unsigned char letter) { return std::isdigit(letter) != 0; });
+}
+
+bool is_of_mpi(std::string_view file)
+{
+    static constexpr std::array names{"/dev/shm/vader_segment.", "/dev/shm/sm_segment.", "/dev/shm/mpich_",
+                                      "/dev/shm/ucx_shm_posix"};
+    return std::ranges::any_of(names, [&](std::string_view name) { return file.starts_with(name); });
+}
+
+/// Descendants that are neither `except` nor below it.
+std::vector<pid_t> below_this_one(pid_t except)
+{
+    std::map<pid_t, pid_t> parents;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored))
+        if (const std::string name = entry.path().filename().string(); is_number(name))
+            parents[std::atoi(name.c_str())] = parent_of(entry.path());
+    std::vector<pid_t> found;
+    for (const auto& [process, parent] : parents) {
+        pid_t at = process;
+        while (at > 1 && at != except && parents.contains(at) && parents[at] != getpid()) at = parents[at];
+        if (at > 1 && at != except && parents.contains(at)) found.push_back(process);
+    }
+    return found;
+}
+
+}  // namespace
+
+std::vector<pid_t> descendants()
+{
+    return below_this_one(0);
+}
+
+std::vector<pid_t> orphans(pid_t launcher)
+{
+    return below_this_one(launcher);
+}
+
+void kill_descendants()
+{
+    for (int round = 0; round < rounds_of_killing; ++round) {
+        for (const pid_t process : descendants()) kill(process, SIGKILL);
+        while (waitpid(-1, nullptr, WNOHANG) > 0) {
+        }
+        if (descendants().empty()) return;
+        usleep(between_rounds);
+    }
+}
+
+Running running_of(pid_t process)
+{
+    Running running;
+    std::ifstream file(fmt::format("/proc/{}/schedstat", process));
+    std::uint64_t waited = 0;
+    running.known = static_cast<bool>(file >> running.nanoseconds >> waited >> running.times);
+    return running;
+}
+
+std::set<std::string> shared_memory_of(pid_t process)
+{
+    std::set<std::string> files;
+    std::ifstream maps(fmt::format("/proc/{}/maps", process));
+    for (std::string line; std::getline(maps, line);) {
+        const auto path = line.find("/dev/shm/");
+        if (path != std::string::npos && is_of_mpi(line.substr(path)) && !line.ends_with(" (deleted)"))
+            files.insert(line.substr(path));
+    }
+    return files;
+}
+
+void remove_leftovers(const std::set<std::string>& shared_memory, pid_t launcher)
+{
+    std::error_code ignored;
+    std::set<std::string> jobs;
+    for (const std::string& file : shared_memory) {
+        jobs.insert(file.substr(0, file.rfind('.') + 1));
+        std::filesystem::remove(file, ignored);
+    }
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", ignored)) {
+        const std::string file = entry.path().string();
+        if (jobs.contains(file.substr(0, file.rfind('.') + 1))) std::filesystem::remove(file, ignored);
+    }
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::temp_directory_path(), ignored))
+        if (entry.path().filename().string().starts_with("ompi."))
+            std::filesystem::remove_all(entry.path() / fmt::format("pid.{}", launcher), ignored);
+}
+
+}  // namespace shardlings::watch

@@ -1,0 +1,258 @@
+#include "lib/tools/watch/supervise.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "lib/machine/base/error.hpp"
+#include "lib/tools/watch/observer.hpp"
+#include "lib/tools/watch/report.hpp"
+
+namespace shardlings::watch {
+
+namespace {
+
+constexpr int could_not_start = 127;
+constexpr useconds_t between_looks = 25'000;
+constexpr int looks_for_stacks = 20;    // at most, until the ranks have written where they are
+constexpr int looks_for_the_end = 160;  // after SIGTERM; mpirun takes a second
+// When a rank has failed, mpirun ends the others; only when it does not, they wait for ever.
+constexpr std::chrono::milliseconds for_the_launcher{2500};
+// What has lost its parents while no rank is there is no rank itself.
+constexpr std::chrono::milliseconds for_orphans{1500};
+
+volatile std::sig_atomic_t asked_to_end = 0;
+
+void pass_on(int signal)
+{
+    asked_to_end = signal;
+}
+
+/// One run from its start to its end.
+class Run {
+  public:
+    Run(const Command& command, const Environment& environment, const Options& options)
+        : observer_(folder_.path(), options.period)
+    {
+        const std::string library =
+            options.library.empty()
+                ? (std::filesystem::canonical("/proc/self/exe").parent_path() / "libmpiwatch.so").string()
+                : options.library;
+        check(access(library.c_str(), R_OK) == 0, "there is no {}: make it with `make watch-library`",
+              library);
+        const char* before = std::getenv("LD_PRELOAD");
+        Environment all = environment;
+        all.insert(all.end(), {{"LD_PRELOAD", before == nullptr ? library : library + ":" + before},
+                               {folder_variable, folder_.path()},
+                               {synchronous_variable, options.synchronous ? "1" : "0"},
+                               {checksums_variable, options.checksums ? "1" : "0"}});
+        start(command, all);
+    }
+
+    int wait()
+    {
+        while (!ended()) {
+            usleep(between_looks);
+            if (asked_to_end != 0) return stop(128 + asked_to_end);
+            observer_.look();
+            if (const auto code = look_at_jobs()) return stop(*code);
+            end_orphans();
+        }
+        return finish();
+    }
+
+  private:
+    void start(const Command& command, const Environment& environment)
+    {
+        std::vector<char*> arguments;
+        for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+        arguments.push_back(nullptr);
+        launcher_ = fork();
+        check(launcher_ >= 0, "cannot start {}: {}", command.front(), std::strerror(errno));
+        if (launcher_ > 0) return;
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        std::signal(SIGINT, SIG_DFL);
+        for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+        execvp(arguments.front(), arguments.data());
+        unsetenv("LD_PRELOAD");
+        fmt::print(stderr, "shardlings: cannot start {}: {}\n", command.front(), std::strerror(errno));
+        _exit(could_not_start);
+    }
+
+    /// Takes up every child that has ended; true when the launcher has.
+    bool ended()
+    {
+        int status = 0;
+        for (pid_t child = 0; (child = waitpid(-1, &status, WNOHANG)) > 0;)
+            if (child == launcher_) {
+                launcher_ended_ = true;
+                code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+            }
+        return launcher_ended_;
+    }
+
+    std::optional<int> look_at_jobs()
+    {
+        for (auto& [name, job] : observer_.jobs()) {
+            for (auto& [number, rank] : job) {
+                const Header& header = rank.record->header;
+                if (header.life == Life::crashed || header.life == Life::exited ||
+                    header.life == Life::aborted)
+                    look_at_end(name, job, number);
+                for (std::uint32_t i = 0; i < std::min(header.finding_count, most_findings); ++i)
+                    if (header.findings[i].fault == Fault::mismatch) return tell_mismatch(job, number, i);
+            }
+            if (observer_.first_ended(name) >= 0) look_at_end(name, job, observer_.first_ended(name));
+            if (Clock::now() - failed_ > for_the_launcher && (suspicion_ || observer_.has_news(name))) {
+                const Graph graph(observer_.load(job));
+                const bool again = suspicion_;
+                suspicion_ = !graph.stuck().empty();
+                if (suspicion_ && again) return tell_deadlock(job);
+            }
+        }
+        return {};
+    }
+
+    std::optional<int> tell_mismatch(Job& job, int rank, std::uint32_t index)
+    {
+        const Graph graph(observer_.load(job));
+        const std::string text =
+            mismatch_report(graph, rank, graph.rank(rank).record->header.findings[index]);
+        if (text.empty()) return {};
+        say(text);
+        return mismatch_code;
+    }
+
+    int tell_deadlock(Job& job)
+    {
+        Graph graph(observer_.load(job));
+        if (graph.stuck().empty()) graph = Graph(observer_.load(job));
+        for (const int rank : graph.stuck()) {
+            const Header& header = graph.rank(rank).record->header;
+            const auto question = static_cast<int>(header.stack_signal);
+            if (header.pid > 0 && question >= SIGRTMIN && question <= SIGRTMAX) kill(header.pid, question);
+        }
+        for (int look = 0; look < looks_for_stacks && !have_stacks(job, graph.stuck()); ++look)
+            usleep(between_looks);
+        const auto views = observer_.load(job);
+        Graph with_stacks(views);
+        say(deadlock_report(with_stacks.stuck().empty() ? graph : with_stacks));
+        return deadlock_code;
+    }
+
+    bool have_stacks(Job& job, const std::vector<int>& ranks)
+    {
+        observer_.look();
+        for (const int rank : ranks)
+            if (job[rank].record->header.frame_count == 0) return false;
+        return true;
+    }
+
+    /// Says once how a rank ended, and lets a crashed one go.
+    void look_at_end(const std::string& name, Job& job, int number)
+    {
+        if (!told_.insert({name, number}).second) return;
+        failed_ = Clock::now();
+        const Graph graph(observer_.load(job));
+        if (asked_to_end == 0) say(end_report(graph, number));
+        const int file = open(job[number].path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (file < 0) return;
+        const std::uint32_t yes = 1;
+        [[maybe_unused]] const ssize_t written = pwrite(file, &yes, sizeof yes, offsetof(Header, released));
+        close(file);
+    }
+
+    /// A process that the ranks have left behind may keep mpirun, which waits for its output, from ending.
+    void end_orphans()
+    {
+        if (observer_.has_living_ranks()) ranks_seen_ = Clock::now();
+        if (Clock::now() - ranks_seen_ < for_orphans) return;
+        for (const pid_t process : orphans(launcher_)) kill(process, SIGKILL);
+    }
+
+    /// Ends the run: asks the launcher, which cleans up, and then kills what is left.
+    int stop(int code)
+    {
+        kill(launcher_, SIGTERM);
+        for (int look = 0; look < looks_for_the_end && !ended(); ++look) usleep(between_looks);
+        clean_up();
+        return code;
+    }
+
+    int finish()
+    {
+        observer_.look();
+        for (auto& [name, job] : observer_.jobs()) {
+            for (auto& [number, rank] : job) {
+                const Life life = rank.record->header.life;
+                if (life == Life::crashed || life == Life::exited || life == Life::aborted)
+                    look_at_end(name, job, number);
+            }
+            if (observer_.first_ended(name) >= 0) look_at_end(name, job, observer_.first_ended(name));
+            if (const auto code = late_mismatch(job)) code_ = *code;
+            say(closing_report(Graph(observer_.load(job))));
+        }
+        clean_up();
+        return code_;
+    }
+
+    /// A short program may have ended between two looks.
+    std::optional<int> late_mismatch(Job& job)
+    {
+        for (auto& [number, rank] : job)
+            for (std::uint32_t i = 0; i < std::min(rank.record->header.finding_count, most_findings); ++i)
+                if (rank.record->header.findings[i].fault == Fault::mismatch)
+                    return tell_mismatch(job, number, i);
+        return {};
+    }
+
+    void clean_up()
+    {
+        kill_descendants();
+        remove_leftovers(observer_.shared_memory(), launcher_);
+    }
+
+    static void say(const std::string& text)
+    {
+        std::fwrite(text.data(), 1, text.size(), stderr);
+        std::fflush(stderr);
+    }
+
+    TemporaryFolder folder_;
+    Observer observer_;
+    pid_t launcher_ = 0;
+    bool launcher_ended_ = false;
+    bool suspicion_ = false;
+    int code_ = 0;
+    Clock::time_point failed_{};  // when a rank last did
+    Clock::time_point ranks_seen_ = Clock::now();
+    std::set<std::pair<std::string, int>> told_;
+};
+
+}  // namespace
+
+int supervise(const Command& command, const Environment& environment, const Options& options)
+{
+    check(options.period > 0.0, "the period is {} s: expected more than 0", options.period);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    std::signal(SIGINT, SIG_IGN);  // a terminal's Ctrl-C reaches the launcher too
+    std::signal(SIGTERM, pass_on);
+    Run run(command, environment, options);
+    const int code = run.wait();
+    std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGTERM, SIG_DFL);
+    return code;
+}
+
+}  // namespace shardlings::watch
