@@ -278,6 +278,14 @@ HEADER ?= lessons/03_collectives/own/my_all_reduce.hpp
 FUNCTION ?= my_all_reduce
 KIND ?= all-reduce
 collective_kinds := all-reduce reduce-scatter all-gather broadcast
+SAMPLE ?= 40
+verify: $(BUILD)/shardlings ## every layout of up to 8 ranks against the single process, in fp64, and samples in other dtypes
+	@$(BUILD)/shardlings verify --sweep 8 --json $(BUILD)/verify.json
+	@for dtype in fp32 bf16 fp16; do \
+		echo; $(BUILD)/shardlings verify --sweep 8 --dtype $$dtype --sample $(SAMPLE) || exit 1; \
+	done
+.PHONY: verify
+
 verify-collective: ## check your own all-reduce: HEADER=path/mine.hpp FUNCTION=my_all_reduce KIND=all-reduce
 	@test -f "$(HEADER)" || { echo "HEADER=$(HEADER): there is no such file; expected a path as seen from here" >&2; exit 2; }
 	@test -n "$(filter $(KIND),$(collective_kinds))" || { echo "KIND=$(KIND): expected one of $(collective_kinds)" >&2; exit 2; }

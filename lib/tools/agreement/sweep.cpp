@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -75,6 +76,12 @@ std::vector<json> run_job(std::span<const LayoutCase> cases, const SweepOptions&
     return verdicts;
 }
 
+/// JSON has no NaN: it is null there.
+double number(const json& value)
+{
+    return value.is_null() ? std::nan("") : value.get<double>();
+}
+
 void print_row(const json& verdict, std::size_t number, std::size_t of, double left)
 {
     const bool kept = verdict.at("kept").get<bool>();
@@ -85,8 +92,8 @@ void print_row(const json& verdict, std::size_t number, std::size_t of, double l
         return;
     }
     const json& last = verdict.at("steps").back();
-    fmt::print("  loss {:.1e}  gradient {:.1e}  {}  {:.0f} s left\n", last.at("loss_error").get<double>(),
-               last.at("gradient_error").get<double>(),
+    fmt::print("  loss {:.1e}  gradient {:.1e}  {}  {:.0f} s left\n", number(last.at("loss_error")),
+               number(last.at("gradient_error")),
                last.at("bitwise").is_null()     ? "no bits promised"
                : last.at("bitwise").get<bool>() ? "bitwise"
                                                 : "NOT BITWISE",
