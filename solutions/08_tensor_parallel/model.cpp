@@ -17,13 +17,15 @@ namespace {
 
 constexpr double initial_deviation = 0.02;  // GPT-2's
 
-/// The part of dimension `dimension` that this rank has, an equal one.
+/// The part of a tensor that this rank has: an equal part of dimension `dimension`, all of the others.
 Slice cut(const Shape& global, std::size_t dimension, const Comm& group)
 {
+    // BEGIN SOLUTION 08.4 cut
     Slice slice = Slice::whole(global);
     slice.shape[dimension] = global[dimension] / group.size();
     slice.offset[dimension] = slice.shape[dimension] * group.rank();
     return slice;
+    // END SOLUTION
 }
 
 Parameter matrix(std::string name, Slice slice, double deviation = initial_deviation)
@@ -370,11 +372,13 @@ class Head : public Module {
 
 void tensor_parallel::check_degree(const ModelShape& shape, int degree)
 {
+    // BEGIN SOLUTION 08.4 check_degree
     check(degree >= 1 && shape.heads % degree == 0,
           "--heads {} cannot be cut for --tp {} ranks: choose a degree that divides the heads", shape.heads,
           degree);
     check(degree <= shape.vocabulary, "a vocabulary of {} cannot be cut for --tp {} ranks", shape.vocabulary,
           degree);
+    // END SOLUTION
 }
 
 std::unique_ptr<Module> tensor_parallel::make_embedding(Boundary& boundary, const ModelShape& shape,
