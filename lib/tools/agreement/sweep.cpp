@@ -77,7 +77,7 @@ std::vector<json> run_job(std::span<const LayoutCase> cases, const SweepOptions&
 }
 
 /// JSON has no NaN: it is null there.
-double number(const json& value)
+double value_or_nan(const json& value)
 {
     return value.is_null() ? std::nan("") : value.get<double>();
 }
@@ -92,8 +92,8 @@ void print_row(const json& verdict, std::size_t number, std::size_t of, double l
         return;
     }
     const json& last = verdict.at("steps").back();
-    fmt::print("  loss {:.1e}  gradient {:.1e}  {}  {:.0f} s left\n", number(last.at("loss_error")),
-               number(last.at("gradient_error")),
+    fmt::print("  loss {:.1e}  gradient {:.1e}  {}  {:.0f} s left\n", value_or_nan(last.at("loss_error")),
+               value_or_nan(last.at("gradient_error")),
                last.at("bitwise").is_null()     ? "no bits promised"
                : last.at("bitwise").get<bool>() ? "bitwise"
                                                 : "NOT BITWISE",
