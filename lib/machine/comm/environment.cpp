@@ -1,5 +1,6 @@
 #include "lib/machine/comm/environment.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <initializer_list>
 
@@ -10,20 +11,28 @@ namespace {
 /// Slurm also numbers what is no srun of the user's: the batch script, and the shell of an interactive job.
 constexpr unsigned long first_special_step = 0xfffffff0UL;
 
+bool is_set(std::initializer_list<const char*> names)
+{
+    return std::ranges::any_of(names, [](const char* name) { return std::getenv(name) != nullptr; });
+}
+
 }  // namespace
 
 bool started_by_launcher()
 {
-    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", simulated_rank_variable})
-        if (std::getenv(name) != nullptr) return true;
+    return is_set({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", simulated_rank_variable}) ||
+           started_by_srun();
+}
+
+bool started_by_srun()
+{
     const char* step = std::getenv("SLURM_STEP_ID");
     return step != nullptr && std::strtoul(step, nullptr, 10) < first_special_step;
 }
 
-int tasks_of_srun()
+bool has_process_manager(bool pmi2_suffices)
 {
-    const char* tasks = std::getenv("SLURM_STEP_NUM_TASKS");
-    return tasks != nullptr && started_by_launcher() ? std::atoi(tasks) : 1;
+    return is_set({"OMPI_COMM_WORLD_SIZE", "PMIX_RANK"}) || (pmi2_suffices && is_set({"PMI_RANK"}));
 }
 
 }  // namespace shardlings

@@ -9,7 +9,11 @@ inline constexpr const char* simulated_rank_variable = "SHARDLINGS_SIMULATED_RAN
 /// True under mpirun, mpiexec or srun, and on a simulated rank.
 bool started_by_launcher();
 
-/// How many processes srun has started with this one; 1 when it was not srun.
-int tasks_of_srun();
+/// True for a process of srun's.
+bool started_by_srun();
+
+/// True when whoever has started this process tells it of the other ranks, in a way that OpenMPI understands
+/// (MPICH: PMI 2 is enough).
+bool has_process_manager(bool pmi2_suffices);
 
 }  // namespace shardlings

@@ -28,18 +28,22 @@ bool first_to_fail()
     return file >= 0 || errno != EEXIST;
 }
 
-/// Ends srun's processes where they are not ranks of one job, with a word from the first of them. MPI_Abort
-/// of a job of one would add its own.
-void check_srun(const MpiSession& session)
+/// Ends srun's processes, before MPI does it with a long message, where they cannot become ranks of one job.
+/// The first of them says why.
+void check_srun()
 {
-    const int tasks = tasks_of_srun();
-    if (tasks <= 1 || session.size() > 1) return;
+#ifdef OPEN_MPI
+    constexpr bool pmi2_suffices = false;
+#else
+    constexpr bool pmi2_suffices = true;
+#endif
+    if (!started_by_srun() || has_process_manager(pmi2_suffices)) return;
     const char* own = std::getenv("SLURM_PROCID");
     if (own == nullptr || std::atoi(own) == 0)
         fmt::print(stderr,
-                   "srun has started {} processes that do not know of each other: add --mpi=pmix to it (srun "
-                   "--mpi=list names what there is)\n",
-                   tasks);
+                   "srun has started processes that do not know of each other: add --mpi=pmix to it (srun "
+                   "--mpi=list "
+                   "names what there is)\n");
     std::fflush(stderr);
     std::_Exit(1);
 }
@@ -76,10 +80,10 @@ MpiSession::~MpiSession()
 
 int run_rank(int argc, char** argv, const std::function<int(MpiSession&)>& body)
 {
+    check_srun();
     MpiSession session(argc, argv);
     report_crashes();
     try {
-        check_srun(session);
         return body(session);
     } catch (const std::exception& error) {
         return end_job(error.what());

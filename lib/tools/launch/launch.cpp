@@ -140,6 +140,13 @@ bool read_until_end(
     }
 }
 
+/// In a job of Slurm's, mpirun takes the job's machines.
+[[maybe_unused]] bool has_several_machines()
+{
+    const char* machines = std::getenv("SLURM_JOB_NUM_NODES");
+    return machines != nullptr && std::atoi(machines) > 1;
+}
+
 volatile std::sig_atomic_t foreground_child = 0;
 
 void pass_on(int signal)
@@ -164,7 +171,8 @@ Command mpirun_command(int ranks, const Command& program, const std::string& hos
                          {"btl_vader_single_copy_mechanism", "none"},
                          {"smsc", "^cma"}};
     // On one machine nothing but its memory carries messages, and no time is spent on looking for networks.
-    if (hostfile.empty()) settings.insert(settings.end(), {{"pml", "ob1"}, {"btl", "self,vader"}});
+    if (hostfile.empty() && !has_several_machines())
+        settings.insert(settings.end(), {{"pml", "ob1"}, {"btl", "self,vader"}});
     for (const auto& [name, value] : settings) command.insert(command.end(), {"--mca", name, value});
     if (!hostfile.empty()) command.insert(command.end(), {"--hostfile", hostfile});
 #else
