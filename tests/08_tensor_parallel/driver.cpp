@@ -20,6 +20,7 @@ int main(int argc, char** argv)
                               {"cross_entropy_backward", tensor_parallel_test::cross_entropy_backward},
                               {"gpt", gpt},
                               {"gpt_parameters", gpt_parameters},
+                              {"gpt_steps", gpt_steps},
                               {"degree", degree},
                               {"dropout", dropout}});
 }

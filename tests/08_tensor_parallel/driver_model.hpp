@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lessons/02_training_step/accumulation.hpp"
+#include "lessons/02_training_step/mixed_precision.hpp"
 #include "lessons/08_tensor_parallel/model.hpp"
 #include "tests/08_tensor_parallel/driver_boundary.hpp"
 
@@ -151,6 +152,29 @@ inline void gpt(Case& c)
     put_parameters(c, gpt);
     for (const FlatEntry& entry : gpt.flat.layout().entries)
         c.put("gradient " + entry.parameter->name, entry.parameter->gradient);
+}
+
+/// Steps 1, 2, … of AdamW on the same batch, every rank by itself, without clipping, which would need the
+/// norm over the group. Outputs: the losses, and the parameters.
+inline void gpt_steps(Case& c)
+{
+    Gpt gpt(c);
+    const std::vector<std::int32_t> inputs = c.ids("inputs"), targets = c.ids("targets");
+    MicroBatch batch = batch_of(c);
+    batch.inputs = inputs;
+    batch.targets = targets;
+    training::AdamW adamw;
+    adamw.learning_rate = c.number("learning_rate");
+    training::OptimizerStates states = training::make_optimizer_states(gpt.flat.values());
+    std::vector<double> losses;
+    for (batch.step = 1; batch.step <= c.integer("steps"); ++batch.step) {
+        gpt.flat.gradients().fill_zero();
+        losses.push_back(training::accumulate_gradients(
+            gpt.modules, training::split_batch(batch, c.integer("micro_batches")), 1.0));
+        training::update_parameters(adamw, 0.0, nullptr, gpt.flat, states);
+    }
+    c.put("losses", losses);
+    put_parameters(c, gpt);
 }
 
 /// Refused, or not: a degree for a shape, and the same by make_gpt when `makes`.
