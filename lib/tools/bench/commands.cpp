@@ -10,6 +10,7 @@
 #include "lib/tools/bench/messages.hpp"
 #include "lib/tools/bench/scaling.hpp"
 #include "lib/tools/bench/step.hpp"
+#include "lib/tools/bench/watch.hpp"
 
 namespace shardlings {
 
@@ -68,6 +69,15 @@ void add_bench_commands(CLI::App& app, const CommandLine& command_line)
             run_on_ranks(1, command_line, [](MpiSession& session) { measure_collectives(session); });
         else
             bench_collectives(*rounds);
+    });
+    CLI::App* watch = bench->add_subcommand("watch", "a round trip of 2 ranks, watched and not");
+    watch->add_option("--rounds", *rounds, "launches of each")->capture_default_str();
+    watch->add_flag("--measure", *measure, "be one of the launches")->group("");
+    watch->callback([rounds, measure, command_line] {
+        if (*measure)
+            run_on_ranks(2, command_line, [](MpiSession& session) { measure_watched_messages(session); });
+        else
+            bench_watch(*rounds);
     });
 }
 

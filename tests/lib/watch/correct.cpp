@@ -109,7 +109,7 @@ void many_requests(const World& world)
 
 void communicators(const World& world)
 {
-    for (int round = 0; round < 300; ++round) {
+    for (int round = 0; round < 600 / world.size; ++round) {
         MPI_Comm part;
         MPI_Comm_split(MPI_COMM_WORLD, (world.rank + round) % 2, world.rank, &part);
         MPI_Barrier(part);
