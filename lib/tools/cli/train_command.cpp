@@ -17,6 +17,7 @@ void add_file_flags(CLI::App& command, TrainOptions& o)
     command.add_option("--data", o.data, "file whose bytes are learned (default: the lessons' texts)");
     command.add_option("--save", o.save, "folder for checkpoints");
     command.add_option("--save-every", o.save_every, "steps between checkpoints (default: at the end only)");
+    command.add_flag("--save-shards", o.save_shards, "every rank writes its own part of a checkpoint");
     command.add_option("--load", o.load, "folder of the checkpoint to go on from");
     command.add_option("--json", o.json, "file for the run's figures");
     command.add_option("--trace", o.trace, "file for the timeline: .json for Perfetto, or .svg");

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +11,7 @@
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/train/safetensors.hpp"
+#include "lib/tools/train/sharded.hpp"
 #include "lib/tools/train/step_folder.hpp"
 
 namespace shardlings {
@@ -69,7 +70,7 @@ void check_finite(ConstBuffer values, const std::string& name, const std::filesy
 }
 
 /// The tensor called `name`, with or without one of the prefixes that models are saved with.
-const FileTensor& tensor_of(const SafetensorsFile& file, std::string_view name)
+const FileTensor& tensor_of(const TensorSource& file, std::string_view name)
 {
     const FileTensor* tensor = file.find(fmt::format("{}{}", model_prefix, name));
     if (tensor == nullptr) tensor = file.find(std::string(name));
@@ -77,7 +78,7 @@ const FileTensor& tensor_of(const SafetensorsFile& file, std::string_view name)
     return *tensor;
 }
 
-void read_finite(const SafetensorsFile& file, const FileTensor& tensor, const Slice& slice, Buffer values)
+void read_finite(const TensorSource& file, const FileTensor& tensor, const Slice& slice, Buffer values)
 {
     check(tensor.shape == slice.global, "'{}': tensor '{}' has the shape {}, this model's has {}",
           file.path().string(), tensor.name, to_string(tensor.shape), to_string(slice.global));
@@ -87,12 +88,17 @@ void read_finite(const SafetensorsFile& file, const FileTensor& tensor, const Sl
 
 /// The files of a model, opened.
 struct OpenCheckpoint {
-    SafetensorsFile model;
-    std::optional<SafetensorsFile> optimizer;
+    std::shared_ptr<const TensorSource> model;
+    std::shared_ptr<const TensorSource> optimizer;  // the same one, of shards; nullptr: there is none
 
-    explicit OpenCheckpoint(const CheckpointFiles& files) : model(files.model)
+    explicit OpenCheckpoint(const CheckpointFiles& files)
     {
-        if (files.optimizer) optimizer.emplace(*files.optimizer);
+        if (!files.shards.empty()) {
+            model = optimizer = std::make_shared<ShardedTensors>(files.shards);
+            return;
+        }
+        model = std::make_shared<SafetensorsFile>(files.model);
+        if (files.optimizer) optimizer = std::make_shared<SafetensorsFile>(*files.optimizer);
     }
 
     /// The master weights, if there are any.
@@ -104,26 +110,26 @@ struct OpenCheckpoint {
     /// values = the parameter, from the master weights where those hold more digits of what is asked for.
     void read_weights(const Parameter& parameter, Buffer values) const
     {
-        const FileTensor& saved = tensor_of(model, parameter.name);
+        const FileTensor& saved = tensor_of(*model, parameter.name);
         const FileTensor* master = master_of(parameter);
         const bool finer = saved.dtype && size_of(values.dtype) > size_of(*saved.dtype);
         if (master != nullptr && finer)
             read_finite(*optimizer, *master, parameter.slice, values);
         else
-            read_finite(model, saved, parameter.slice, values);
+            read_finite(*model, saved, parameter.slice, values);
     }
 
     /// Error unless the saved parameter is `values`, which are the master weights rounded to its dtype.
     void check_belongs(const Parameter& parameter, ConstBuffer values) const
     {
-        const FileTensor& saved = tensor_of(model, parameter.name);
+        const FileTensor& saved = tensor_of(*model, parameter.name);
         if (saved.dtype != values.dtype || master_of(parameter) == nullptr) return;
         std::vector<std::byte> bytes(values.bytes());
-        read_finite(model, saved, parameter.slice, {bytes.data(), values.count, values.dtype});
+        read_finite(*model, saved, parameter.slice, {bytes.data(), values.count, values.dtype});
         check(
             std::memcmp(bytes.data(), values.data, bytes.size()) == 0,
             "'{}' and '{}' do not belong together: the master weights of '{}' are not those of the parameter",
-            model.path().string(), optimizer->path().string(), parameter.name);
+            model->path().string(), optimizer->path().string(), parameter.name);
     }
 };
 
@@ -139,7 +145,7 @@ void load_weights(const OpenCheckpoint& files, FlatParameters& parameters, Optim
         const Buffer master = part_of(states->master, entry);
         files.read_weights(parameter, master);
         convert(master, values);
-        check_finite(values, parameter.name, files.model.path());
+        check_finite(values, parameter.name, files.model->path());
         files.check_belongs(parameter, values);
     }
 }
@@ -169,7 +175,7 @@ std::string describe(const ModelShape& shape)
 }
 
 /// Error when the file holds a larger or smaller model than `shape`.
-void check_model(const CheckpointFiles& files, const SafetensorsFile& model, const ModelShape& shape)
+void check_model(const CheckpointFiles& files, const TensorSource& model, const ModelShape& shape)
 {
     if (files.config) {
         const ModelShape saved = read_model_config(*files.config).shape;
@@ -207,7 +213,7 @@ LoadedCheckpoint load_checkpoint(const std::filesystem::path& path, const ModelS
     LoadedCheckpoint loaded{files.folder, files.training.has_value(), {}};
     if (files.training) loaded.state = read_training_state(*files.training);
     const OpenCheckpoint open(files);
-    check_model(files, open.model, shape);
+    check_model(files, *open.model, shape);
     load_weights(open, parameters, states);
     if (states != nullptr) {
         load_moments(open, parameters.layout(), *states);
@@ -227,10 +233,10 @@ ModelShape read_model_shape(const std::filesystem::path& path)
 DType read_model_dtype(const std::filesystem::path& path)
 {
     const CheckpointFiles files = find_checkpoint(path);
-    const SafetensorsFile model(files.model);
-    const FileTensor& embedding = tensor_of(model, "wte.weight");
+    const OpenCheckpoint open(files);
+    const FileTensor& embedding = tensor_of(*open.model, "wte.weight");
     check(embedding.dtype.has_value(), "'{}': tensor '{}' holds {}, not a floating-point dtype",
-          files.model.string(), embedding.name, embedding.dtype_name);
+          open.model->path().string(), embedding.name, embedding.dtype_name);
     return *embedding.dtype;
 }
 

@@ -7,6 +7,8 @@
 //     config.json            GPT2Config
 //     optimizer.safetensors  "m.NAME", "v.NAME" and, for 16-bit parameters, "master.NAME"
 //     training.json          step, optimizer step, seed, dtype, loss scale, version
+//
+// or, with one file for each rank in place of the two safetensors files, as sharded.hpp says.
 #pragma once
 
 #include <filesystem>
@@ -31,7 +33,7 @@ struct LoadedCheckpoint {
     TrainingState state;
 };
 
-/// Loads a step folder, the newest complete step of a folder of steps, or a folder or file of Hugging Face's
+/// Loads a step folder, whole or in shards, the newest complete step of a folder of steps, or a folder or file of Hugging Face's
 /// GPT-2. Every number is rounded from the file's dtype to that of where it goes, and comes from the most
 /// precise copy that is there: from the master weights rather than from a 16-bit parameter.
 ///

@@ -51,6 +51,7 @@ void TrainOptions::validate() const
     check(dropout >= 0.0 && dropout < 1.0, "--dropout is {}: expected 0 or more, and less than 1", dropout);
     tensor_parallel::check_degree(shape, layout.tp);
     between("clip", max_norm, 0.0, 1e30);
+    check(!save_shards || !save.empty(), "--save-shards needs --save FOLDER");
     check(save_every == 0 || !save.empty(), "--save-every needs --save FOLDER");
     check(topology.devices() >= layout.world_size(),
           "the {} ranks of --dp, --tp and --pp do not fit a topology of {} nodes of {} devices: "

@@ -42,6 +42,7 @@ struct TrainOptions {
     std::int64_t save_every = 0;  // steps; 0: at the end only
     std::string data;             // file; empty: the lessons' texts
     std::string save;             // folder
+    bool save_shards = false;     // every rank writes its part
     std::string load;             // folder
     std::string json;             // file
     std::string trace;            // file, .json or .svg

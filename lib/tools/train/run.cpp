@@ -17,10 +17,9 @@
 #include "lib/tools/trace/collect.hpp"
 #include "lib/tools/trace/trace.hpp"
 #include "lib/tools/train/checkpoint.hpp"
+#include "lib/tools/train/checkpoints_of_run.hpp"
 #include "lib/tools/train/file.hpp"
 #include "lib/tools/train/report.hpp"
-#include "lib/tools/train/step_folder.hpp"
-#include "lib/tools/train/whole_model.hpp"
 
 namespace shardlings {
 
@@ -48,22 +47,6 @@ DeviceOptions device_options(const TrainOptions& options, int rank)
 void check_can_write(const std::filesystem::path& file)
 {
     const OutputFile probe(file);
-}
-
-/// Error when the folder cannot hold checkpoints, or holds those of another run, among which the newest would
-/// not be this run's.
-void check_can_save(const TrainOptions& options)
-{
-    const std::filesystem::path folder = std::filesystem::weakly_canonical(options.save);
-    {
-        const StepFolder probe(folder, 0);
-    }
-    const std::filesystem::path loaded = std::filesystem::weakly_canonical(options.load);
-    const bool goes_on = !options.load.empty() && (loaded == folder || loaded.parent_path() == folder);
-    for (const auto& entry : std::filesystem::directory_iterator(folder))
-        check(goes_on || !entry.path().filename().string().starts_with("step-"),
-              "{} holds the checkpoints of an earlier run: go on from them with --load {}, or save elsewhere",
-              options.save, options.save);
 }
 
 double validate(Trainer& trainer, const Text& text, const TrainOptions& options)
@@ -152,37 +135,6 @@ void say_validation(const ValidationFigures& figures)
                figures.bits_per_byte, figures.statistics.order_0, figures.statistics.bigram);
 }
 
-void save(Comm& world, const TrainOptions& options, Trainer& trainer, std::int64_t step)
-{
-    const auto whole = collect_whole(world, trainer.replica(),
-                                     options.layout.zero > 0 || trainer.groups().data.data.rank() == 0,
-                                     options.shape, options.dtype);
-    if (whole == nullptr) return;
-    TrainingState state;
-    state.step = step;
-    state.seed = options.seed;
-    state.loss_scale = trainer.loss_scale();
-    const auto folder =
-        save_checkpoint(options.save, options.shape, whole->parameters(), whole->states(), state);
-    fmt::print("saved {}\n", folder.string());
-}
-
-/// Loads the checkpoint that is asked for, on every rank, and returns the steps that were done when it was
-/// saved.
-std::int64_t resume(const TrainOptions& options, Trainer& trainer, bool says)
-{
-    if (options.load.empty()) return 0;
-    WholeModel whole(options.shape, options.dtype);
-    const LoadedCheckpoint loaded =
-        load_checkpoint(options.load, options.shape, whole.parameters(), &whole.states());
-    trainer.loss_scale() = loaded.state.loss_scale;
-    check(loaded.state.step < options.steps, "{} has done {} steps: ask for more --steps than {} to go on",
-          loaded.folder.string(), loaded.state.step, options.steps);
-    take_part(whole, trainer.replica());
-    if (says) fmt::print("loaded {}\n", loaded.folder.string());
-    return loaded.state.step;
-}
-
 std::vector<StepFigures> train_steps(Comm& world, const TrainOptions& options, const Text& text,
                                      Trainer& trainer, std::int64_t first_step)
 {
@@ -201,7 +153,7 @@ std::vector<StepFigures> train_steps(Comm& world, const TrainOptions& options, c
         history.push_back({step, report, device.clock().now()});
         if (world.rank() == 0) progress.show(history.back(), device);
         const bool due = options.save_every > 0 && step % options.save_every == 0;
-        if (!options.save.empty() && (due || step == options.steps)) save(world, options, trainer, step);
+        if (!options.save.empty() && (due || step == options.steps)) save_step(world, options, trainer, step);
     }
     return history;
 }

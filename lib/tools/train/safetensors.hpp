@@ -35,23 +35,34 @@ struct FileTensor {
     std::uint64_t end = 0;
 };
 
+/// Tensors by their names: of one file, or put together from several.
+class TensorSource {
+  public:
+    virtual ~TensorSource() = default;
+    /// For messages.
+    virtual const std::filesystem::path& path() const = 0;
+    /// nullptr when there is none of this name.
+    virtual const FileTensor* find(std::string_view name) const = 0;
+    /// The slice's elements, in row-major order, rounded to the dtype of `values`. Error when slice.global is
+    /// not the tensor's shape.
+    virtual void read(const FileTensor& tensor, const Slice& slice, Buffer values) const = 0;
+};
+
 /// A file whose header has been read and found to describe exactly the bytes that follow it.
-class SafetensorsFile {
+class SafetensorsFile : public TensorSource {
   public:
     /// Error naming the file when it is missing, truncated, of another format, or contradicts itself.
     explicit SafetensorsFile(const std::filesystem::path& path);
 
-    const std::filesystem::path& path() const { return file_.path(); }
+    const std::filesystem::path& path() const override { return file_.path(); }
     const Metadata& metadata() const { return metadata_; }
     const std::map<std::string, FileTensor, std::less<>>& tensors() const { return tensors_; }
-    /// nullptr when there is none of this name.
-    const FileTensor* find(std::string_view name) const;
+    const FileTensor* find(std::string_view name) const override;
 
     /// values[i] = element first + i, rounded to the dtype of `values`. Error when the tensor ends before, or
     /// its dtype cannot be converted.
     void read(const FileTensor& tensor, std::int64_t first, Buffer values) const;
-    /// The slice's elements, in row-major order. Error when slice.global is not the tensor's shape.
-    void read(const FileTensor& tensor, const Slice& slice, Buffer values) const;
+    void read(const FileTensor& tensor, const Slice& slice, Buffer values) const override;
 
   private:
     void check_coverage() const;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lib/machine/base/error.hpp"
+#include "lib/tools/train/sharded.hpp"
 
 namespace shardlings {
 
@@ -44,13 +45,26 @@ std::optional<fs::path> file_in(const fs::path& folder, const char* name)
 
 CheckpointFiles files_in(const fs::path& folder)
 {
-    return {folder, folder / "model.safetensors", file_in(folder, "config.json"),
-            file_in(folder, "optimizer.safetensors"), file_in(folder, "training.json")};
+    CheckpointFiles files{folder, folder / "model.safetensors", file_in(folder, "config.json"),
+                          file_in(folder, "optimizer.safetensors"), file_in(folder, "training.json")};
+    if (!file_in(folder, "model.safetensors"))
+        for (const std::string& name : shard_names_in(folder)) files.shards.push_back(folder / name);
+    return files;
+}
+
+bool are_there(const std::vector<fs::path>& files)
+{
+    return std::ranges::all_of(files, [](const fs::path& file) {
+        std::error_code ignored;
+        return fs::is_regular_file(file, ignored);
+    });
 }
 
 bool is_complete(const CheckpointFiles& files)
 {
-    return file_in(files.folder, "model.safetensors") && files.config && files.optimizer && files.training;
+    if (!files.config || !files.training) return false;
+    if (!files.shards.empty()) return are_there(files.shards);
+    return file_in(files.folder, "model.safetensors") && files.optimizer;
 }
 
 std::optional<CheckpointFiles> newest_step(const fs::path& parent)
@@ -105,7 +119,7 @@ CheckpointFiles find_checkpoint(const fs::path& path)
     if (!fs::is_directory(status))
         return {path.parent_path(), path, file_in(path.parent_path(), "config.json"), {}, {}};
     try {
-        if (!fs::exists(path / "model.safetensors")) {
+        if (!fs::exists(path / "model.safetensors") && shard_names_in(path).empty()) {
             std::optional<CheckpointFiles> newest = newest_step(path);
             check(newest.has_value(),
                   "there is no checkpoint in '{}': expected a model.safetensors or complete folders step-…",
@@ -116,16 +130,24 @@ CheckpointFiles find_checkpoint(const fs::path& path)
         throw Error(fmt::format("cannot read '{}': {}", path.string(), failure.code().message()));
     }
     CheckpointFiles files = files_in(path);
-    check(files.optimizer.has_value() == files.training.has_value(),
+    for (const fs::path& shard : files.shards)
+        check(file_in(path, shard.filename().c_str()).has_value(),
+              "the checkpoint '{}' is not complete: it has no {}", path.string(), shard.filename().string());
+    check(!files.shards.empty() || files.optimizer.has_value() == files.training.has_value(),
           "the checkpoint '{}' is not complete: it has no {}", path.string(),
           files.training ? "optimizer.safetensors" : "training.json");
     return files;
 }
 
+fs::path StepFolder::path_while_filled(const fs::path& parent, std::int64_t step)
+{
+    return parent / fmt::format("{}{:08}{}", prefix, step, suffix);
+}
+
 StepFolder::StepFolder(fs::path parent, std::int64_t step)
     : parent_(std::move(parent)),
       final_(parent_ / fmt::format("{}{:08}", prefix, step)),
-      temporary_(final_.string() + std::string(suffix))
+      temporary_(path_while_filled(parent_, step))
 {
     check(step >= 0, "step {} cannot be saved: expected 0 or more", step);
     std::error_code error;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "lib/tools/train/file.hpp"
 
@@ -13,10 +14,11 @@ namespace shardlings {
 /// elsewhere has none.
 struct CheckpointFiles {
     std::filesystem::path folder;
-    std::filesystem::path model;                     // safetensors
+    std::filesystem::path model;                     // safetensors; not there when there are shards
     std::optional<std::filesystem::path> config;     // JSON
     std::optional<std::filesystem::path> optimizer;  // safetensors
     std::optional<std::filesystem::path> training;   // JSON
+    std::vector<std::filesystem::path> shards{};     // see sharded.hpp; all, whether there or not
 };
 
 /// The model at `path`: a folder that holds one, the newest complete step in a folder of steps, or a
@@ -38,7 +40,9 @@ class StepFolder {
     StepFolder(const StepFolder&) = delete;
     StepFolder& operator=(const StepFolder&) = delete;
 
-    /// Where the files are to be written.
+    /// Where the files of a step are written before it has its name.
+    static std::filesystem::path path_while_filled(const std::filesystem::path& parent, std::int64_t step);
+    /// The same of this one.
     const std::filesystem::path& path() const { return temporary_; }
     /// Returns the folder's place.
     std::filesystem::path commit();

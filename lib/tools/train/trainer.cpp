@@ -7,6 +7,7 @@
 #include "lessons/04_data_parallel/batch_shard.hpp"
 #include "lessons/04_data_parallel/hooks.hpp"
 #include "lessons/06_pipeline/stages.hpp"
+#include "lessons/08_tensor_parallel/model.hpp"
 #include "lessons/09_3d/norm.hpp"
 #include "lib/tools/schedule/named.hpp"
 #include "lib/tools/train/traced.hpp"
@@ -157,6 +158,14 @@ StepReport Trainer::step(const MicroBatch& global_batch, std::int64_t step)
     report.exposed_seconds = device.clock().idle() - idle_before;
     report.busy_seconds = (device.flops() - flops_before) / device.topology().flops;
     return report;
+}
+
+bool Trainer::stands_for(const Parameter& parameter) const
+{
+    const bool whole_on_all = options_.layout.zero == 0 && groups_.data.data.rank() > 0;
+    const bool on_all_tensor_ranks = tensor_parallel::is_replicated(parameter) && groups_.tensor.rank() > 0;
+    const bool second_copy = &parameter == stage_.tied_embedding && stage_.tied_peer == 0;
+    return !whole_on_all && !on_all_tensor_ranks && !second_copy;
 }
 
 double Trainer::evaluate(const MicroBatch& global_batch)

@@ -42,6 +42,10 @@ class Trainer {
     /// The mean loss of a global batch, in nats a token, in as many micro-batches as a step; changes nothing.
     double evaluate(const MicroBatch& global_batch);
 
+    /// True when of all ranks that hold the same elements of a parameter, which is one of this rank's, this
+    /// one stands for them: in a checkpoint every element comes from one rank.
+    bool stands_for(const Parameter& parameter) const;
+
     data_parallel::Replica& replica() { return replica_; }
     const grid::Groups& groups() const { return groups_; }
     training::LossScale& loss_scale() { return loss_scale_; }
