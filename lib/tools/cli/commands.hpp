@@ -23,6 +23,7 @@ void add_generate_command(CLI::App& app, const CommandLine& command_line);
 void add_launch_command(CLI::App& app);
 void add_schedule_command(CLI::App& app);
 void add_diagnose_command(CLI::App& app);
+void add_grid_command(CLI::App& app);
 
 /// Where ranks are: processes on the hosts of a file, or, without one, on this machine; simulated ones on
 /// devices of a topology.
