@@ -116,6 +116,14 @@ Sent sends(const Run& run, int rank)
     return at.by_rows() ? all_reduce_sends(2 * hidden, at.group.p, rank, at.dtype) : Sent{};
 }
 
+/// What a wrong sum usually means, where it can be told.
+std::string likely_cause(const Run& run, const json& y, int rank)
+{
+    if (run.at.group.p == 1 || !y.is_object()) return "";
+    const std::vector<double> got = values_of(y), own = run.at.part(run.values(rank), rank);
+    return got == own ? "; it is what this rank had before: nothing was added up" : "";
+}
+
 std::vector<std::string> check_rank(const Run& run, const CaseResult& result, int rank,
                                     const std::vector<double>& expected)
 {
@@ -127,10 +135,11 @@ std::vector<std::string> check_rank(const Run& run, const CaseResult& result, in
         messages = {compare("the gathered rows", own.outputs.at("y"),
                             tensor_input(at.inside(hidden), at.dtype, expected), {}),
                     compare_unchanged(own, input, {"x"})};
-    else if (run.sums())
-        messages = {
-            compare("the summed rows", own.outputs.value("y", json()), at.tensor(expected, rank), {})};
-    else
+    else if (run.sums()) {
+        const json y = own.outputs.value("y", json());
+        const std::string problem = compare("the summed rows", y, at.tensor(expected, rank), {});
+        messages = {problem.empty() ? "" : problem + likely_cause(run, y, rank)};
+    } else
         messages = {
             compare("the gradient", own.outputs.at("x"), tensor_input({2, hidden}, at.dtype, expected), {})};
     const double first = at.by_rows() ? static_cast<double>(rank * at.own_rows()) : 0.0;

@@ -51,7 +51,9 @@ def difference(a, b, key):
     return max(abs(steps[a][s][key] - steps[b][s][key]) / abs(steps[b][s][key]) for s in both) if both else 1.0
 
 def agrees(a, b):
-    return max(difference(a, b, 'loss'), difference(a, b, 'grad_norm')) <= 1e-12
+    loss, norm = difference(a, b, 'loss'), difference(a, b, 'grad_norm')
+    print(f'relative differences: loss {loss:.3g}, gradient norm {norm:.3g}')
+    return max(loss, norm) <= 1e-12
 
 def elements(t, rank):
     """What rank has of the parameters: h = 24, 2 layers, 256 tokens, 7 positions."""
