@@ -11,7 +11,7 @@ namespace tensor_parallel {
 
 /// y[b, t] = wte[ids[b, t]] + wpe[t], as outside: every rank looks up the tokens of its entries, and rank 0
 /// adds the positions. wte_rows (V_r, h) are the own entries, `entries` which they are; wpe (at least T, h)
-/// is replicated.
+/// is replicated. Ids must be in the vocabulary: one that is not is on no rank, and nobody notices.
 Tensor embedding_forward(Boundary& boundary, const MicroBatch& batch, const collectives::Chunk& entries,
                          const Tensor& wte_rows, const Tensor& wpe);
 void embedding_backward(Boundary& boundary, const MicroBatch& batch, const collectives::Chunk& entries,
