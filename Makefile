@@ -56,7 +56,8 @@ machine_objects := $(call object,$(wildcard lib/machine/*/*.cpp))
 driver_objects := $(call object,$(wildcard lib/tools/grade/driver*.cpp))
 judge_objects := $(call object,$(wildcard lib/tools/grade/judge*.cpp lib/tools/launch/*.cpp) \
 	lib/tools/train/file.cpp lib/tools/train/safetensors.cpp)
-tool_objects := $(call object,$(filter-out lib/tools/grade/driver%.cpp lib/tools/simgrid/%,$(wildcard lib/tools/*/*.cpp)))
+only_simulated := $(addprefix lib/tools/simgrid/,simulate.cpp start_simulated.cpp times.cpp)
+tool_objects := $(call object,$(filter-out lib/tools/grade/driver%.cpp $(only_simulated),$(wildcard lib/tools/*/*.cpp)))
 verify_objects := $(call object,$(wildcard lib/tools/verify/*.cpp lib/tools/launch/*.cpp)) $(machine_objects)
 solution_objects := $(foreach l,$(lessons),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o))
 # The stack as MINE asks for it: the student's object for the lessons named, the reference for the others.
@@ -124,16 +125,22 @@ $(BUILD)/shardlings: $(stack_objects) $(tool_objects) $(machine_objects) $(BUILD
 
 # All ranks in one process, by SimGrid: the objects that know MPI are made anew with SimGrid's, the rest is as above.
 knows_mpi := $(shell grep -lE '<mpi\.h>|comm/state\.hpp' lib/machine/*/*.cpp lib/tools/*/*.cpp)
-simulated_objects := $(patsubst %.cpp,$(BUILD)/obj/simulated/%.o,\
-	$(sort $(filter-out lib/tools/simgrid/%,$(knows_mpi)) $(wildcard lib/tools/simgrid/*.cpp)))
+simulated = $(patsubst %.cpp,$(BUILD)/obj/simulated/%.o,$1)
+simulated_objects := $(call simulated,$(sort $(filter-out lib/tools/simgrid/times.cpp,$(knows_mpi)) lib/tools/simgrid/start_simulated.cpp))
+replaced_objects := $(call object,$(knows_mpi) lib/tools/cli/start_processes.cpp)
 $(BUILD)/obj/simulated/%.o: packages = -isystem $(shell pkg-config --variable=includedir simgrid)/smpi
 $(BUILD)/obj/simulated/%.o: %.cpp
 	@mkdir -p $(@D)
 	@echo "  compile $< for simulated ranks"
 	$(quiet)$(CXX) $(flags) -c -o $@ $<
-replaced_objects := $(call object,$(knows_mpi) lib/tools/cli/start_processes.cpp)
+
 $(BUILD)/shardlings-simulated: $(simulated_objects) $(filter-out $(replaced_objects),$(stack_objects) $(tool_objects) $(machine_objects)) \
 		$(BUILD)/mine
+$(BUILD)/simulated-times: $(call simulated,lib/tools/simgrid/times.cpp) \
+		$(filter $(foreach f,lib/machine lib/tools/launch lib/tools/simgrid/simulate,$(BUILD)/obj/simulated/$f%),$(simulated_objects)) \
+		$(filter-out $(replaced_objects),$(stack_objects) $(call object,$(wildcard $(foreach t,data schedule trace train launch,lib/tools/$t/*.cpp)) \
+		lib/tools/simgrid/platform.cpp) $(machine_objects)) $(BUILD)/mine
+$(BUILD)/shardlings-simulated $(BUILD)/simulated-times:
 	@echo "  link    $@"
 	$(quiet)$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(shell pkg-config --libs simgrid openblas) $(common_libraries)
 
@@ -142,9 +149,14 @@ simulated: ## build the program whose ranks SimGrid simulates in one process: ne
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings-simulated
 
 test-simulated: simulated ## simulated ranks do what ranks that are processes do
-	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/simulated-times
 	@tests/lib/simulated/run.sh $(BUILD)
-.PHONY: simulated test-simulated
+
+simulated-times: ## our virtual time beside SimGrid's simulated time: ring, pipeline, 3D step; needs libsimgrid-dev
+	@lib/scripts/setup.sh build simulate
+	@$(MAKE) -j$(JOBS) $(BUILD)/simulated-times
+	@lib/tools/simgrid/times.sh $(BUILD)
+.PHONY: simulated test-simulated simulated-times
 
 # The library that watches MPI programs, preloaded into them: with no C++ library of its own to show, and no
 # sanitizer, which would have to be in the program too. It is also loaded where there is no MPI: what it calls is

@@ -8,6 +8,7 @@
 
 #include "lib/machine/base/error.hpp"
 #include "lib/machine/comm/environment.hpp"
+#include "lib/machine/comm/simulated.hpp"
 
 namespace shardlings {
 
@@ -130,6 +131,7 @@ void Comm::State::expect(Request::State& request, Buffer values, int from, int t
 
 void Comm::State::start_payload(ConstBuffer values, int to, int tag, MPI_Request& request) const
 {
+    spend_computed_time(*device);
     const auto start = device->synchronous() ? MPI_Issend : MPI_Isend;
     check_mpi(start(values.data, static_cast<int>(values.count), mpi_type(values.dtype), to, tag, payload,
                     &request),
@@ -154,6 +156,7 @@ void Request::State::check_received(std::int64_t arrived) const
 
 void Request::State::finish()
 {
+    spend_computed_time(*device);
     MPI_Status status;
     const int code = MPI_Wait(&payload, &status);
     check_mpi(MPI_Wait(&stamp_request, MPI_STATUS_IGNORE), "MPI_Wait");

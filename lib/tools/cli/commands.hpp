@@ -22,6 +22,7 @@ void add_verify_command(CLI::App& app, const CommandLine& command_line);
 void add_generate_command(CLI::App& app, const CommandLine& command_line);
 void add_launch_command(CLI::App& app);
 void add_schedule_command(CLI::App& app);
+void add_platform_command(CLI::App& app);
 void add_diagnose_command(CLI::App& app);
 void add_grid_command(CLI::App& app);
 
