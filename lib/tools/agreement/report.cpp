@@ -92,6 +92,7 @@ json to_json(const LayoutCase& one, const Verdict& verdict)
             {"flags", one.flags},
             {"kept", verdict.kept()},
             {"seconds", verdict.seconds},
+            {"ledger", verdict.ledger},
             {"steps", std::move(steps)}};
 }
 
@@ -115,6 +116,7 @@ void print_verdict(const TrainOptions& options, const Verdict& verdict)
     for (const StepVerdict& step : verdict.steps)
         for (const json& what : broken_of(step))
             fmt::print("step {}: {}\n", step.step, what.get<std::string>());
+    for (const std::string& what : verdict.ledger) fmt::print("{}", what);
     fmt::print("{}\n", verdict.kept() ? "kept" : "BROKEN");
 }
 

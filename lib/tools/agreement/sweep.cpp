@@ -99,6 +99,7 @@ void print_row(const json& verdict, std::size_t number, std::size_t of, double l
                                                 : "NOT BITWISE",
                left);
     if (kept) return;
+    for (const json& what : verdict.at("ledger")) fmt::print("{}", what.get<std::string>());
     for (const json& step : verdict.at("steps"))
         for (const json& what : step.at("broken"))
             fmt::print("            step {}: {}\n", step.at("step").get<int>(), what.get<std::string>());

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "lib/tools/agreement/ledger.hpp"
 #include "lib/tools/data/batch.hpp"
 
 namespace shardlings::agreement {
@@ -30,7 +31,7 @@ std::string key_of(const TrainOptions& o)
 
 bool Verdict::kept() const
 {
-    return std::ranges::all_of(steps, &StepVerdict::kept);
+    return ledger.empty() && std::ranges::all_of(steps, &StepVerdict::kept);
 }
 
 bool promises_bits(const TrainOptions& options)
@@ -61,7 +62,7 @@ TrainOptions single_process_of(const TrainOptions& options)
     return single;
 }
 
-std::vector<Observation> Verifier::observe(const TrainOptions& options)
+Verifier::Run Verifier::observe(const TrainOptions& options)
 {
     DeviceOptions device_options;
     device_options.rank = session_.rank();
@@ -72,21 +73,22 @@ std::vector<Observation> Verifier::observe(const TrainOptions& options)
     const Comm world = Comm::world(device);
     const bool takes_part = world.rank() < options.layout.world_size();
     Comm comm = world.split(takes_part ? 0 : 1, world.rank());
-    std::vector<Observation> steps;
-    if (!takes_part) return steps;
+    Run run{key_of(options), {}};
+    if (!takes_part) return run;
     Trainer trainer(comm, options);
     trainer.loss_scale().scale = fp16_scale;
     for (std::int64_t step = 1; step <= options.steps; ++step) {
         const Batch batch = make_batch(text_, options.seed, step - 1, options.batch, options.shape.sequence);
-        steps.push_back(observe_step(comm, trainer, options, batch.view(), step));
+        run.steps.push_back(observe_step(comm, trainer, options, batch.view(), step));
     }
-    return steps;
+    run.ledger = disagreeing(comm, ledger_of(device, trainer, options));
+    return run;
 }
 
 const std::vector<Observation>& Verifier::known(Run& run, const TrainOptions& options)
 {
     const std::string key = key_of(options);
-    if (run.key != key) run = {key, observe(options)};
+    if (run.key != key) run = observe(options);
     return run.steps;
 }
 
@@ -105,8 +107,10 @@ Verdict Verifier::verify(const TrainOptions& options)
         bits && !is_single ? known(reference_, reference_options) : single;
 
     const auto begin = std::chrono::steady_clock::now();
-    const std::vector<Observation> got = observe(options);
+    const Run run = observe(options);
+    const std::vector<Observation>& got = run.steps;
     Verdict verdict;
+    verdict.ledger = run.ledger;
     verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (session_.rank() > 0) return verdict;
     Judge judge(options);

@@ -31,6 +31,7 @@ struct StepVerdict {
 
 struct Verdict {
     std::vector<StepVerdict> steps;
+    std::vector<std::string> ledger;  // what devices counted that lesson 10 predicts otherwise
     double seconds = 0.0;  // of this machine, for the layout's own run
 
     bool kept() const;
@@ -59,8 +60,9 @@ class Verifier {
     struct Run {
         std::string key;
         std::vector<Observation> steps;
+        std::vector<std::string> ledger{};
     };
-    std::vector<Observation> observe(const TrainOptions& options);
+    Run observe(const TrainOptions& options);
     const std::vector<Observation>& known(Run& run, const TrainOptions& options);
 
     MpiSession& session_;

@@ -1,0 +1,60 @@
+#include "lib/tools/agreement/ledger.hpp"
+
+#include <fmt/format.h>
+
+#include "lessons/10_counting/flops.hpp"
+#include "lessons/10_counting/states.hpp"
+#include "lib/tools/trace/collect.hpp"
+
+namespace shardlings::agreement {
+
+counting::Job job_of(const TrainOptions& options)
+{
+    counting::Job job;
+    job.shape = options.shape;
+    job.layout = options.layout;
+    job.dtype = options.dtype;
+    job.batch = options.batch;
+    job.micro_batches = options.micro_batches;
+    job.recompute = options.recompute             ? counting::Recompute::full
+                    : options.recompute_attention ? counting::Recompute::selective
+                                                  : counting::Recompute::none;
+    return job;
+}
+
+counting::Place place_of(const Trainer& trainer)
+{
+    return {trainer.groups().pipeline.rank(), trainer.groups().tensor.rank()};
+}
+
+std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const TrainOptions& options)
+{
+    const counting::Job job = job_of(options);
+    const counting::Place place = place_of(trainer);
+    const counting::StateBytes states = counting::state_bytes(job, place);
+    const auto counted = [&](Category category) {
+        return static_cast<double>(device.memory().current_of(category));
+    };
+    return {{"bytes of parameters", static_cast<double>(states.parameters), counted(Category::parameters)},
+            {"bytes of gradients", static_cast<double>(states.gradients), counted(Category::gradients)},
+            {"bytes of optimizer states", static_cast<double>(states.optimizer_states),
+             counted(Category::optimizer_states)},
+            {"FLOPs of matrix products",
+             static_cast<double>(options.steps) * counting::device_gemm_flops(job, place), device.flops()}};
+}
+
+std::vector<std::string> disagreeing(Comm& comm, const std::vector<Entry>& own)
+{
+    std::string text;
+    for (const Entry& entry : own)
+        if (!entry.agree())
+            text += fmt::format("rank {}: {} {}, predicted {}\n", comm.rank(), entry.counted, entry.what,
+                                entry.predicted);
+    std::vector<std::string> all;
+    for (const auto& bytes :
+         gather_bytes(comm, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}))
+        if (!bytes.empty()) all.emplace_back(bytes.begin(), bytes.end());
+    return all;
+}
+
+}  // namespace shardlings::agreement

@@ -1,0 +1,29 @@
+// What lesson 10 predicts of a device beside what the device has counted.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lessons/10_counting/job.hpp"
+#include "lib/tools/train/trainer.hpp"
+
+namespace shardlings::agreement {
+
+struct Entry {
+    std::string what;
+    double predicted;
+    double counted;
+
+    bool agree() const { return predicted == counted; }
+};
+
+counting::Job job_of(const TrainOptions& options);
+counting::Place place_of(const Trainer& trainer);
+
+/// Of this rank, after `options.steps` steps.
+std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const TrainOptions& options);
+
+/// The entries of all ranks that do not agree, as text, on rank 0 of `comm`; every rank must call it.
+std::vector<std::string> disagreeing(Comm& comm, const std::vector<Entry>& own);
+
+}  // namespace shardlings::agreement
