@@ -11,8 +11,8 @@ struct FlopsShape {
 };
 FlopsShape flops_shape(const ModelShape& shape);
 
-/// Of the forward pass of one sequence of s tokens; a product of m x k and k x n takes 2 m k n. The terms of a
-/// block are those of all L.
+/// Of the forward pass of one sequence of s tokens; a product of m x k and k x n takes 2 m k n. The terms of
+/// a block are those of all L.
 struct SequenceFlops {
     double embedding;         // 2 s V h, of the lookup as a product with one-hot rows
     double qkv;               // L 2 · 3 s h (a k)

@@ -11,8 +11,8 @@ namespace counting {
 
 using namespace shardlings;
 
-/// Recomputation in the backward pass: nothing, the attention's probabilities, or everything from the input of
-/// a block or stage.
+/// Recomputation in the backward pass: nothing, the attention's probabilities, or everything from the input
+/// of a block or stage.
 enum class Recompute : std::uint8_t { none, selective, full };
 
 struct Job {

@@ -7,7 +7,7 @@ using namespace counting;
 FlopsShape counting::flops_shape(const ModelShape& shape)
 {
     const auto number = [](std::int64_t value) { return static_cast<double>(value); };
-    return {number(shape.layers),      number(shape.hidden),   number(shape.mlp()),       number(shape.heads),
+    return {number(shape.layers),      number(shape.hidden),   number(shape.mlp()),     number(shape.heads),
             number(shape.head_size()), number(shape.sequence), number(shape.vocabulary)};
 }
 

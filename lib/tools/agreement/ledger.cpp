@@ -4,6 +4,7 @@
 
 #include "lessons/10_counting/flops.hpp"
 #include "lessons/10_counting/states.hpp"
+#include "lessons/10_counting/traffic.hpp"
 #include "lib/tools/trace/collect.hpp"
 
 namespace shardlings::agreement {
@@ -35,12 +36,25 @@ std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const
     const auto counted = [&](Category category) {
         return static_cast<double>(device.memory().current_of(category));
     };
-    return {{"bytes of parameters", static_cast<double>(states.parameters), counted(Category::parameters)},
-            {"bytes of gradients", static_cast<double>(states.gradients), counted(Category::gradients)},
-            {"bytes of optimizer states", static_cast<double>(states.optimizer_states),
-             counted(Category::optimizer_states)},
-            {"FLOPs of matrix products",
-             static_cast<double>(options.steps) * counting::device_gemm_flops(job, place), device.flops()}};
+    const auto sent = [](const Comm& comm) { return static_cast<double>(comm.traffic().total.bytes); };
+    const auto of_all_steps = [&](std::int64_t bytes) {
+        return static_cast<double>(options.steps) * static_cast<double>(bytes);
+    };
+    const grid::Groups& groups = trainer.groups();
+    std::vector<Entry> entries{
+        {"bytes sent in the tensor-parallel group", of_all_steps(counting::tensor_parallel_bytes(job, place)),
+         sent(groups.tensor)},
+        {"bytes sent in the data-parallel group", of_all_steps(counting::data_parallel_bytes(job, place)),
+         sent(groups.data.data)},
+        {"bytes sent in the pipeline", of_all_steps(counting::pipeline_bytes(job, place)),
+         sent(groups.pipeline)},
+        {"bytes of parameters", static_cast<double>(states.parameters), counted(Category::parameters)},
+        {"bytes of gradients", static_cast<double>(states.gradients), counted(Category::gradients)},
+        {"bytes of optimizer states", static_cast<double>(states.optimizer_states),
+         counted(Category::optimizer_states)},
+        {"FLOPs of matrix products",
+         static_cast<double>(options.steps) * counting::device_gemm_flops(job, place), device.flops()}};
+    return entries;
 }
 
 std::vector<std::string> disagreeing(Comm& comm, const std::vector<Entry>& own)

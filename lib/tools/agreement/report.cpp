@@ -88,12 +88,8 @@ json to_json(const LayoutCase& one, const Verdict& verdict)
                          {"disagreements", step.disagreements},
                          {"broken", broken_of(step)}});
     }
-    return {{"ranks", one.ranks},
-            {"flags", one.flags},
-            {"kept", verdict.kept()},
-            {"seconds", verdict.seconds},
-            {"ledger", verdict.ledger},
-            {"steps", std::move(steps)}};
+    return {{"ranks", one.ranks},         {"flags", one.flags},       {"kept", verdict.kept()},
+            {"seconds", verdict.seconds}, {"ledger", verdict.ledger}, {"steps", std::move(steps)}};
 }
 
 void print_verdict(const TrainOptions& options, const Verdict& verdict)

@@ -32,7 +32,7 @@ struct StepVerdict {
 struct Verdict {
     std::vector<StepVerdict> steps;
     std::vector<std::string> ledger;  // what devices counted that lesson 10 predicts otherwise
-    double seconds = 0.0;  // of this machine, for the layout's own run
+    double seconds = 0.0;             // of this machine, for the layout's own run
 
     bool kept() const;
 };

@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <set>
+
+#include "lessons/06_pipeline/schedule.hpp"
+#include "lessons/06_pipeline/stages.hpp"
+#include "lessons/07_gpipe/schedules.hpp"
+#include "lessons/10_counting/parameters.hpp"
+#include "lessons/10_counting/traffic.hpp"
+
+using namespace counting;
+
+namespace {
+
+using pipeline::Action;
+using Buckets = std::set<std::size_t>;
+
+/// A module of a stage: the buckets that its passes read.
+struct Reads {
+    Buckets forward;
+    Buckets backward;
+};
+
+/// The modules of a stage in their order, the stand-in for the tied embedding first where there is one, and
+/// where its chunks begin.
+struct StageModules {
+    std::vector<Reads> modules;
+    std::vector<std::size_t> chunk_begins;  // and the end of the last
+};
+
+StageModules modules_of(const Job& job, int stage)
+{
+    const Layout& layout = job.layout;
+    const std::vector<std::int64_t> blocks =
+        layout.blocks.empty() ? pipeline::balance_blocks(job.shape, layout.pp * layout.virtual_stages)
+                              : layout.blocks;
+    const bool one = layout.pp == 1;
+    const bool first = stage == 0;
+    const bool last = stage == layout.pp - 1;
+    StageModules result;
+    std::size_t bucket = 0;
+    if (!one && (first || last)) {
+        result.modules.push_back({{bucket}, {}});
+        ++bucket;
+    }
+    for (int chunk = 0; chunk < layout.virtual_stages; ++chunk) {
+        result.chunk_begins.push_back(result.modules.size());
+        if (first && chunk == 0) {
+            result.modules.push_back({one ? Buckets{0} : Buckets{0, 1}, {}});
+            ++bucket;
+        }
+        for (std::int64_t i = 0; i < blocks[static_cast<std::size_t>(chunk * layout.pp + stage)];
+             ++i, ++bucket)
+            result.modules.push_back({{bucket}, {bucket}});
+        if (last && chunk == layout.virtual_stages - 1) result.modules.push_back({{0, bucket}, {0, bucket}});
+    }
+    result.chunk_begins.push_back(result.modules.size());
+    return result;
+}
+
+/// Which buckets are there while a stage's passes go on.
+class Fetches {
+  public:
+    Fetches(std::vector<Reads> modules, std::size_t buckets) : modules_(std::move(modules)), counts_(buckets)
+    {
+    }
+
+    void forward(std::size_t module)
+    {
+        const bool is_last = module + 1 == modules_.size();
+        const Buckets next = is_last ? Buckets() : modules_[module + 1].forward;
+        fetch(modules_[module].forward);
+        fetch(next);
+        there_ = is_last ? modules_[module].backward : next;
+    }
+    void backward(std::size_t module)
+    {
+        const Buckets next = module == 0 ? Buckets() : modules_[module - 1].backward;
+        fetch(modules_[module].backward);
+        fetch(next);
+        there_ = next;
+    }
+    const std::vector<std::int64_t>& counts() const { return counts_; }
+
+  private:
+    void fetch(const Buckets& buckets)
+    {
+        for (const std::size_t bucket : buckets)
+            if (there_.insert(bucket).second) ++counts_[bucket];
+    }
+
+    std::vector<Reads> modules_;
+    std::vector<std::int64_t> counts_;
+    Buckets there_;
+};
+
+pipeline::Schedule schedule_of(const Job& job)
+{
+    const Layout& layout = job.layout;
+    const int micro_batches = static_cast<int>(job.micro_batches);
+    if (layout.pp == 1 || layout.schedule == "naive")
+        return pipeline::naive_schedule(layout.pp, micro_batches);
+    if (layout.schedule == "gpipe") return pipeline::gpipe_schedule(layout.pp, micro_batches);
+    if (layout.schedule == "1f1b")
+        return pipeline::one_forward_one_backward_schedule(layout.pp, micro_batches);
+    return pipeline::interleaved_schedule(layout.pp, micro_batches, layout.virtual_stages);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> counting::fetches(const Job& job, int stage)
+{
+    const StageModules stage_modules = modules_of(job, stage);
+    Fetches there(stage_modules.modules, bucket_elements(job, {stage, 0}).size());
+    const bool again = job.recompute == Recompute::full && job.layout.pp > 1;
+    const pipeline::Schedule schedule = schedule_of(job);
+    for (const pipeline::Instruction& step : schedule.programs[static_cast<std::size_t>(stage)]) {
+        const auto chunk = static_cast<std::size_t>(step.chunk);
+        const std::size_t begin = stage_modules.chunk_begins[chunk];
+        const std::size_t end = stage_modules.chunk_begins[chunk + 1];
+        if (step.action == Action::forward || (step.action == Action::backward && again))
+            for (std::size_t i = begin; i < end; ++i) there.forward(i);
+        if (step.action == Action::backward)
+            for (std::size_t i = end; i-- > begin;) there.backward(i);
+    }
+    return there.counts();
+}
