@@ -5,10 +5,12 @@
 
 namespace counting {
 
-/// Sizes of a model whose MLP and attention may be of any width.
+/// Sizes of a model whose MLP and attention may be of any width: L, h, f, a, k (of a head; a k need not be
+/// h), s, V. In double: FLOPs outgrow 64-bit integers.
 struct FlopsShape {
     double layers, hidden, mlp, heads, head_size, sequence, vocabulary;
 };
+/// Given. Ours: f = 4 h, a k = h, s = T.
 FlopsShape flops_shape(const ModelShape& shape);
 
 /// Of the forward pass of one sequence of s tokens; a product of m x k and k x n takes 2 m k n. The terms of
@@ -30,12 +32,15 @@ struct SequenceFlops {
 };
 SequenceFlops sequence_flops(const FlopsShape& shape);
 
-/// Training FLOPs over 6 N D, N parameters and D = s tokens: the rule of thumb.
+/// Training FLOPs of one sequence over the rule of thumb, 6 N D with N = `parameters` and D = s tokens.
 double ratio_to_6nd(const FlopsShape& shape, double parameters, bool ends);
 
 /// FLOPs of the matrix products that a device runs in a training step, which is what its clock is charged
-/// for: of its blocks 24 h² + 4 T h a token, of the head 2 h V, both over the T_p tensor-parallel ranks (the
-/// vocabulary in parts as even as they go), forward once and backward twice; once more what is recomputed.
+/// for, over the batch / dp · T tokens of its data-parallel rank. A token, forward:
+///   a block   (24 h² + 4 T h) / T_p; the 4 T h are the attention's two products
+///   the head  2 h V_r, of this rank's V_r entries of the vocabulary; on the last stage only
+/// The backward pass takes twice as much. Recomputed: selective 4 T h / T_p of each block; full the forward
+/// pass of all blocks, and with several stages of the head as well.
 double device_gemm_flops(const Job& job, const Place& place);
 
 }  // namespace counting

@@ -1,8 +1,10 @@
 #include "lessons/10_counting/traffic.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "lessons/03_collectives/ring.hpp"
+#include "lessons/10_counting/fetches.hpp"
 #include "lessons/10_counting/parameters.hpp"
 
 using namespace counting;
@@ -28,22 +30,37 @@ class TensorTraffic {
           sequence_(job.layout.sequence_parallel),
           h_(job.shape.hidden),
           rows_(job.micro_batch() * job.shape.sequence),
-          size_(static_cast<std::int64_t>(size_of(job.dtype)))
+          size_(static_cast<std::int64_t>(size_of(job.dtype))),
+          statistics_(std::max<std::int64_t>(size_, 4))
     {
     }
 
-    std::int64_t block_forward() const { return 2 * (enter() + leave()); }
+    std::int64_t block_forward() const
+    {
+        // BEGIN SOLUTION 10.4 TensorTraffic::block_forward
+        return 2 * (enter() + leave());
+        // END SOLUTION
+    }
     std::int64_t block_backward() const
     {
+        // BEGIN SOLUTION 10.4 TensorTraffic::block_backward
         return 2 * (leave_backward() + enter() + enter_backward() + layer_norm());
+        // END SOLUTION
     }
     std::int64_t embedding_forward() const { return leave(); }
     std::int64_t embedding_backward() const { return leave_backward(); }
     std::int64_t head_forward() const
     {
-        return enter() + size_ * all_gather_elements(p_ * rows_, p_, rank_) + doubling_bytes(p_, rank_);
+        // BEGIN SOLUTION 10.4 TensorTraffic::head_forward
+        return enter() + statistics_ * all_gather_elements(p_ * rows_, p_, rank_) + doubling_bytes(p_, rank_);
+        // END SOLUTION
     }
-    std::int64_t head_backward() const { return enter() + enter_backward() + layer_norm(); }
+    std::int64_t head_backward() const
+    {
+        // BEGIN SOLUTION 10.4 TensorTraffic::head_backward
+        return enter() + enter_backward() + layer_norm();
+        // END SOLUTION
+    }
 
   private:
     std::int64_t padded() const { return (rows_ + p_ - 1) / p_ * p_ * h_; }
@@ -63,6 +80,7 @@ class TensorTraffic {
     std::int64_t h_;
     std::int64_t rows_;
     std::int64_t size_;
+    std::int64_t statistics_;  // bytes of a number that is summed over: fp32 for 16-bit dtypes
 };
 
 }  // namespace
@@ -108,8 +126,8 @@ std::int64_t counting::data_parallel_bytes(const Job& job, const Place& place)
 std::int64_t counting::tensor_parallel_bytes(const Job& job, const Place& place)
 {
     std::int64_t bytes = 0;
-    if (job.layout.tp == 1) return bytes;
     // BEGIN SOLUTION 10.4 tensor_parallel_bytes
+    if (job.layout.tp == 1) return 0;
     const TensorTraffic one(job, place.tensor_rank);
     const std::int64_t blocks = blocks_of_stage(job, place.stage);
     const bool full = job.recompute == Recompute::full;
@@ -125,9 +143,9 @@ std::int64_t counting::tensor_parallel_bytes(const Job& job, const Place& place)
 std::int64_t counting::pipeline_bytes(const Job& job, const Place& place)
 {
     std::int64_t bytes = 0;
-    const int stages = job.layout.pp;
-    if (stages == 1) return bytes;
     // BEGIN SOLUTION 10.4 pipeline_bytes
+    const int stages = job.layout.pp;
+    if (stages == 1) return 0;
     const std::int64_t rows = job.micro_batch() * job.shape.sequence;
     const int tp = job.layout.sequence_parallel ? job.layout.tp : 1;
     const std::int64_t activation = (rows + tp - 1) / tp * job.shape.hidden;

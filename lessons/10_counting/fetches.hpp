@@ -1,15 +1,16 @@
-#include <algorithm>
+// 10.4 Given: how often ZeRO 3 fetches each bucket.
+#pragma once
+
 #include <set>
 
 #include "lessons/06_pipeline/schedule.hpp"
 #include "lessons/06_pipeline/stages.hpp"
 #include "lessons/07_gpipe/schedules.hpp"
 #include "lessons/10_counting/parameters.hpp"
-#include "lessons/10_counting/traffic.hpp"
 
-using namespace counting;
+namespace counting {
 
-namespace {
+namespace given {
 
 using pipeline::Action;
 using Buckets = std::set<std::size_t>;
@@ -27,7 +28,7 @@ struct StageModules {
     std::vector<std::size_t> chunk_begins;  // and the end of the last
 };
 
-StageModules modules_of(const Job& job, int stage)
+inline StageModules modules_of(const Job& job, int stage)
 {
     const Layout& layout = job.layout;
     const std::vector<std::int64_t> blocks =
@@ -93,7 +94,7 @@ class Fetches {
     Buckets there_;
 };
 
-pipeline::Schedule schedule_of(const Job& job)
+inline pipeline::Schedule schedule_of(const Job& job)
 {
     const Layout& layout = job.layout;
     const int micro_batches = static_cast<int>(job.micro_batches);
@@ -105,10 +106,17 @@ pipeline::Schedule schedule_of(const Job& job)
     return pipeline::interleaved_schedule(layout.pp, micro_batches, layout.virtual_stages);
 }
 
-}  // namespace
+}  // namespace given
 
-std::vector<std::int64_t> counting::fetches(const Job& job, int stage)
+/// ZeRO 3: how often each bucket of bucket_elements is fetched in a step. Without a pipeline, for every
+/// micro-batch: a block's twice, forward and backward; the embedding's twice forward, for the lookup and for
+/// the head, whose backward pass finds it there, and not for its own backward pass, which reads no values;
+/// the head's once. With a pipeline the order of passes decides what is still there, so the schedule is gone
+/// through without running it: before a pass the buckets that it reads are fetched unless they are there, and
+/// those of the module behind it, in the direction of the pass; afterwards only those stay (lesson 05.4).
+inline std::vector<std::int64_t> fetches(const Job& job, int stage)
 {
+    using namespace given;
     const StageModules stage_modules = modules_of(job, stage);
     Fetches there(stage_modules.modules, bucket_elements(job, {stage, 0}).size());
     const bool again = job.recompute == Recompute::full && job.layout.pp > 1;
@@ -124,3 +132,5 @@ std::vector<std::int64_t> counting::fetches(const Job& job, int stage)
     }
     return there.counts();
 }
+
+}  // namespace counting

@@ -1,0 +1,179 @@
+// Jobs on the judging side: as inputs, as text, drawn at random, and what is said of their devices.
+#pragma once
+
+#include "lessons/10_counting/parameters.hpp"
+#include "tests/lib/run_and_check.hpp"
+
+namespace counting_test {
+
+using namespace grade;
+using counting::Job;
+using counting::Place;
+using counting::Recompute;
+
+inline json inputs_of(const ModelShape& shape)
+{
+    return {{"layers", shape.layers},
+            {"hidden", shape.hidden},
+            {"heads", shape.heads},
+            {"sequence", shape.sequence},
+            {"vocabulary", shape.vocabulary}};
+}
+
+inline json inputs_of(const Job& job)
+{
+    json inputs = inputs_of(job.shape);
+    inputs.update({{"pp", job.layout.pp},
+                   {"dp", job.layout.dp},
+                   {"tp", job.layout.tp},
+                   {"zero", job.layout.zero},
+                   {"schedule", job.layout.schedule},
+                   {"virtual_stages", job.layout.virtual_stages},
+                   {"blocks", job.layout.blocks},
+                   {"sequence_parallel", job.layout.sequence_parallel},
+                   {"dtype", name_of(job.dtype)},
+                   {"batch", job.batch},
+                   {"micro_batches", job.micro_batches},
+                   {"recompute", static_cast<int>(job.recompute)}});
+    return inputs;
+}
+
+/// In the words of `shardlings train`'s options.
+inline std::string describe(const Job& job)
+{
+    const ModelShape& shape = job.shape;
+    const Layout& layout = job.layout;
+    std::string text =
+        fmt::format("L = {}, h = {}, a = {}, T = {}, V = {}, {}, PP {} x DP {} x TP {}, ZeRO {}",
+                    shape.layers, shape.hidden, shape.heads, shape.sequence, shape.vocabulary,
+                    name_of(job.dtype), layout.pp, layout.dp, layout.tp, layout.zero);
+    if (layout.pp > 1) text += ", " + layout.schedule;
+    if (layout.virtual_stages > 1) text += fmt::format(" with {} chunks a stage", layout.virtual_stages);
+    if (!layout.blocks.empty()) text += ", blocks " + json(layout.blocks).dump();
+    if (layout.sequence_parallel) text += ", sequence-parallel";
+    text += fmt::format(", {} sequences in {} micro-batches", job.batch, job.micro_batches);
+    if (job.recompute == Recompute::selective) text += ", attention recomputed";
+    if (job.recompute == Recompute::full) text += ", recomputed";
+    return text;
+}
+
+/// Whole numbers that the test's seed and a name decide.
+class Dice {
+  public:
+    explicit Dice(const std::string& name) : values_(random_values(name, 4096, DType::fp64, 1e6)) {}
+    /// low … high.
+    std::int64_t roll(std::int64_t low, std::int64_t high)
+    {
+        const double value = std::abs(values_[next_++ % values_.size()]);
+        return low + static_cast<std::int64_t>(value) % (high - low + 1);
+    }
+    bool flip() { return roll(0, 1) == 1; }
+
+  private:
+    std::vector<double> values_;
+    std::size_t next_ = 0;
+};
+
+/// A layout that may be run, of degrees that rarely divide anything.
+inline Job random_job(Dice& dice)
+{
+    static const std::vector<std::string> schedules{"naive", "gpipe", "1f1b"};
+    Job job;
+    Layout& layout = job.layout;
+    layout.pp = static_cast<int>(dice.roll(1, 4));
+    layout.dp = static_cast<int>(dice.roll(1, 5));
+    layout.tp = static_cast<int>(dice.roll(1, 4));
+    layout.zero = static_cast<int>(dice.roll(0, 3));
+    layout.schedule = schedules[static_cast<std::size_t>(dice.roll(0, 2))];
+    if (layout.pp > 1 && dice.flip()) {
+        layout.schedule = "interleaved";
+        layout.virtual_stages = static_cast<int>(dice.roll(2, 3));
+    }
+    layout.sequence_parallel = layout.tp > 1 && dice.flip();
+    const std::int64_t chunks = layout.pp * layout.virtual_stages;
+    job.shape.heads = layout.tp * dice.roll(1, 3);
+    job.shape.hidden = job.shape.heads * dice.roll(1, 9);
+    job.shape.layers = chunks + dice.roll(0, 6);
+    job.shape.sequence = dice.roll(1, 40);
+    job.shape.vocabulary = layout.tp + dice.roll(0, 300);
+    if (layout.pp > 1 && dice.flip()) {
+        layout.blocks.assign(static_cast<std::size_t>(chunks), 1);
+        for (std::int64_t i = chunks; i < job.shape.layers; ++i)
+            ++layout.blocks[static_cast<std::size_t>(dice.roll(0, chunks - 1))];
+    }
+    const std::vector<DType> dtypes{DType::fp64, DType::fp32, DType::bf16, DType::fp16};
+    job.dtype = dtypes[static_cast<std::size_t>(dice.roll(0, 3))];
+    job.micro_batches = dice.roll(1, 4) * (layout.virtual_stages > 1 ? layout.pp : 1);
+    job.batch = layout.dp * job.micro_batches * dice.roll(1, 3);
+    job.recompute = static_cast<Recompute>(dice.roll(0, 2));
+    return job;
+}
+
+/// `count` random jobs.
+inline std::vector<Job> random_jobs(const std::string& name, int count)
+{
+    Dice dice(name);
+    std::vector<Job> jobs;
+    for (int i = 0; i < count; ++i) jobs.push_back(random_job(dice));
+    return jobs;
+}
+
+/// What is said of a device's numbers; `names`: of each, or one for all.
+using Expected = std::function<std::vector<double>(const Job&, Place)>;
+
+inline std::string compare_numbers(const std::vector<std::string>& names, const std::vector<double>& got,
+                                   const std::vector<double>& expected)
+{
+    if (got == expected) return "";
+    if (got.size() != expected.size())
+        return fmt::format("{} numbers, {}, expected {}: {}", got.size(), json(got).dump(), expected.size(),
+                           json(expected).dump());
+    for (std::size_t i = 0; i < got.size(); ++i)
+        if (got[i] != expected[i])
+            return fmt::format(
+                "{} {:.0f}, expected {:.0f}",
+                names.size() == 1 && got.size() > 1 ? fmt::format("{} {}:", names[0], i) : names[i] + ":",
+                got[i], expected[i]);
+    return "";
+}
+
+/// The operation's outputs of every device of the grid against what is expected there.
+inline NamedCase place_case(const std::string& operation, const Job& job, std::vector<std::string> names,
+                            Expected expected)
+{
+    return {
+        describe(job), one_rank(operation, inputs_of(job)), [=](const RankResult& result) {
+            std::vector<std::string> messages;
+            for (int stage = 0; stage < job.layout.pp; ++stage)
+                for (int rank = 0; rank < job.layout.tp; ++rank) {
+                    const auto got =
+                        result.outputs.at(fmt::format("{} {}", stage, rank)).get<std::vector<double>>();
+                    const std::string message = compare_numbers(names, got, expected(job, {stage, rank}));
+                    if (!message.empty())
+                        messages.push_back(fmt::format("stage {}, tensor rank {}: {}", stage, rank, message));
+                }
+            return messages;
+        }};
+}
+
+/// A job on tp real devices whose "predicted" must be what `real` finds in the measurements.
+inline NamedCase real_case(const std::string& operation, const Job& job, const std::string& what,
+                           std::function<double(const RankResult&)> real)
+{
+    CaseInput input{operation, std::vector<json>(static_cast<std::size_t>(job.layout.tp), inputs_of(job))};
+    return {describe(job), input, [=](const CaseResult& result) {
+                std::vector<std::string> messages;
+                for (int rank = 0; rank < job.layout.tp; ++rank) {
+                    const RankResult& one = result.ranks[static_cast<std::size_t>(rank)];
+                    const auto predicted = one.outputs.at("predicted").get<double>();
+                    const double counted = real(one);
+                    if (predicted != counted)
+                        messages.push_back(
+                            on_rank(rank, fmt::format("predicted {:.0f} {}, the device counts {:.0f}",
+                                                      predicted, what, counted)));
+                }
+                return messages;
+            }};
+}
+
+}  // namespace counting_test
