@@ -118,9 +118,10 @@ inline std::vector<Job> random_jobs(const std::string& name, int count)
     return jobs;
 }
 
-/// What is said of a device's numbers; `names`: of each, or one for all.
+/// The numbers of a device.
 using Expected = std::function<std::vector<double>(const Job&, Place)>;
 
+/// Empty when they are the same; else the first that differs. `names`: of each number, or one for all.
 inline std::string compare_numbers(const std::vector<std::string>& names, const std::vector<double>& got,
                                    const std::vector<double>& expected)
 {
