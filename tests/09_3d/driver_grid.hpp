@@ -53,8 +53,9 @@ inline void coordinates(Case& c)
         c.put(fmt::format("rank {}", rank), refusal_of([&] { grid::coordinates_of(rank, grid); }));
     const std::vector<std::int32_t> bad = c.ids("bad_coordinates");
     for (std::size_t i = 0; i + 2 < bad.size(); i += 3)
-        c.put(fmt::format("({}, {}, {})", bad[i], bad[i + 1], bad[i + 2]),
-              refusal_of([&] { grid::rank_of({bad[i], bad[i + 1], bad[i + 2]}, grid); }));
+        c.put(fmt::format("({}, {}, {})", bad[i], bad[i + 1], bad[i + 2]), refusal_of([&] {
+                  grid::rank_of({bad[i], bad[i + 1], bad[i + 2]}, grid);
+              }));
 }
 
 /// Its ranks, in order, by their numbers in the world; the own one; and the sum of `number` over it.

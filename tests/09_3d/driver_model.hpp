@@ -21,8 +21,9 @@ inline std::unique_ptr<tensor_parallel::Boundary> boundary_of(Case& c, Comm& ten
 inline pipeline::Stage stage_of(Case& c, tensor_parallel::Boundary& boundary, int stage)
 {
     const pipeline::ModelParts parts =
-        boundary.group().size() == 1 ? pipeline::gpt_parts(shape_of(c))
-                                     : grid::cut_parts(boundary, shape_of(c), {}, c.flag("sequence_parallel"));
+        boundary.group().size() == 1
+            ? pipeline::gpt_parts(shape_of(c))
+            : grid::cut_parts(boundary, shape_of(c), {}, c.flag("sequence_parallel"));
     return pipeline::make_stage(parts, blocks_of(c), static_cast<int>(c.integer("pp")), stage);
 }
 
@@ -46,10 +47,10 @@ struct RankOfGrid {
         : groups(grid::make_groups(c.comm(), grid_of(c))),
           boundary(boundary_of(c, groups.tensor)),
           stage(stage_of(c, *boundary, groups.pipeline.rank())),
-          replica(zero::make_zero_replica(static_cast<int>(c.integer("zero")), groups.data, stage.modules,
-                                          {parse_dtype(c.text("dtype")), pipeline_test::initial_seed,
-                                           c.integer("bucket_bytes"), true},
-                                          {}))
+          replica(zero::make_zero_replica(
+              static_cast<int>(c.integer("zero")), groups.data, stage.modules,
+              {parse_dtype(c.text("dtype")), pipeline_test::initial_seed, c.integer("bucket_bytes"), true},
+              {}))
     {
         for (const data_parallel::Bucket& bucket : *replica.buckets)
             for (const FlatEntry& entry : bucket.entries)

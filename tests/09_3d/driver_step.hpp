@@ -32,8 +32,8 @@ inline std::vector<std::byte> gradient_bytes(const data_parallel::Replica& repli
 }
 
 /// One call after the other of accumulate_gradients, or of evaluate_loss where "evaluates" says so, each over
-/// a batch of its own. Outputs for each: the loss, FLOPs, bytes in use afterwards, most bytes of activations,
-/// and the held gradients, or how many of their bytes an evaluation changed.
+/// a batch of its own. Outputs for each: the loss, FLOPs, bytes in use afterwards, and the held gradients, or
+/// whether an evaluation kept them as they were.
 inline void step(Case& c)
 {
     RankOfGrid rank(c);
@@ -60,19 +60,16 @@ inline void step(Case& c)
                                 0};
         const std::vector<MicroBatch> own =
             data_parallel::shard_batch(global, data.size(), data.rank(), micro_batches);
-        const grid::Participant participant{rank.groups,   rank.stage,  schedule,
-                                            rank.replica,  shape_of(c), parse_dtype(c.text("dtype")),
+        const grid::Participant participant{rank.groups,       rank.stage,  schedule,
+                                            rank.replica,      shape_of(c), parse_dtype(c.text("dtype")),
                                             recomputes[k] != 0};
         const std::vector<std::byte> before = gradient_bytes(rank.replica);
         const double flops = c.device().flops();
-        c.device().reset_peaks();
         const double loss = evaluates[k] != 0 ? grid::evaluate_loss(participant, own)
                                               : grid::accumulate_gradients(participant, own, scales[k]);
         c.put(fmt::format("loss {}", k), loss);
         c.put(fmt::format("flops {}", k), c.device().flops() - flops);
         c.put(fmt::format("in use {}", k), in_use());
-        c.put(fmt::format("activations {}", k),
-              static_cast<double>(c.device().memory().peak_of(Category::activations)));
         if (evaluates[k] != 0)
             c.put(fmt::format("kept {}", k), gradient_bytes(rank.replica) == before ? 1.0 : 0.0);
         else

@@ -16,7 +16,8 @@ inline std::vector<double> grid_gradient(const Parameter& parameter, std::uint64
     std::vector<double> values(static_cast<std::size_t>(parameter.elements()));
     parameter.slice.for_each_run([&](std::int64_t local, std::int64_t global, std::int64_t count) {
         for (std::int64_t i = 0; i < count; ++i)
-            values[static_cast<std::size_t>(local + i)] = stream.normal(static_cast<std::uint64_t>(global + i));
+            values[static_cast<std::size_t>(local + i)] =
+                stream.normal(static_cast<std::uint64_t>(global + i));
     });
     return values;
 }

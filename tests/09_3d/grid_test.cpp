@@ -74,8 +74,8 @@ std::vector<std::string> compare_refusals(const Grid& grid, const json& out)
         if (text.empty())
             messages.push_back(fmt::format("{} is accepted, expected an Error: it is not in the grid", call));
         else if (text.find(fmt::format("pp {}", grid.pp)) == std::string::npos)
-            messages.push_back(fmt::format("{} is refused with '{}', which does not say how large the grid is",
-                                           call, text));
+            messages.push_back(
+                fmt::format("{} is refused with '{}', which does not say how large the grid is", call, text));
     }
     return messages;
 }

@@ -105,8 +105,8 @@ std::string compare_who(const CountsRun& run, const json& out, int stage, int te
                                whole ? "tensor-parallel rank 0 counts what all of them have whole"
                                      : "no other rank has this part of it");
         if (!got[i].empty() && run.grid.tp > 1 && whole && tensor_rank > 0)
-            return fmt::format("{} is counted here, but tensor-parallel rank 0 has all of it too and counts it",
-                               model[i]);
+            return fmt::format(
+                "{} is counted here, but tensor-parallel rank 0 has all of it too and counts it", model[i]);
         if (!got[i].empty() && model[i] == "wte.weight" && stage > 0)
             return "wte.weight is counted here, but it is a copy of the first stage's, which counts it";
     }

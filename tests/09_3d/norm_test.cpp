@@ -12,9 +12,9 @@ constexpr double max_norm = 0.75;
 constexpr std::int64_t steps = 3;
 
 /// A single process adds the squares of each parameter, of at most 4 h² = 576 elements, then these terms, at
-/// most 64; the grid adds parts of the parameters and then the parts. All squares are positive, so each sum of
-/// n numbers is within n u of the true one relatively, u = 1.1e-16, and its root within half of that: the two
-/// differ by at most 640 u = 7.1e-14.
+/// most 64; the grid adds parts of the parameters and then the parts. All squares are positive, so each sum
+/// of n numbers is within n u of the true one relatively, u = 1.1e-16, and its root within half of that: the
+/// two differ by at most 640 u = 7.1e-14.
 constexpr double norm_tolerance = 1e-13;
 
 std::uint64_t gradient_seed()
@@ -33,7 +33,8 @@ struct Trained {
         training::OptimizerStates states = training::make_optimizer_states(gpt.flat.values());
         for (std::int64_t step = 0; step < steps; ++step) {
             for (const FlatEntry& entry : gpt.flat.layout().entries)
-                from_doubles(grid_gradient(*entry.parameter, gradient_seed(), step), entry.parameter->gradient);
+                from_doubles(grid_gradient(*entry.parameter, gradient_seed(), step),
+                             entry.parameter->gradient);
             norms.push_back(
                 training::update_parameters(adamw, max_norm, nullptr, gpt.flat, states).gradient_norm);
         }
@@ -63,15 +64,16 @@ std::vector<std::string> compare_rank(const GridRun& run, const Trained& trained
         return messages;
     }
     // The factor of clipping is as exact as the norm. m, v and an update, at most 1.1 learning rates, inherit
-    // that and a dozen roundings a step: three steps change no value by more than 3 · 3.3e-2 · 1e-13 more, and
-    // the largest of a parameter is 2e-2 or more.
+    // that and a dozen roundings a step: three steps change no value by more than 3 · 3.3e-2 · 1e-13 more,
+    // and the largest of a parameter is 2e-2 or more.
     for (std::string& message :
          compare_held("value", result.outputs, numbers_of(trained.gpt.flat, &Parameter::value), 1e-12))
         messages.push_back(std::move(message));
     const auto begin = result.measured.at("begin").get<std::uint64_t>();
     const auto current = result.measured.at("current").get<std::uint64_t>();
     if (current != begin)
-        messages.push_back(fmt::format("{} bytes are in use after the steps, {} were before", current, begin));
+        messages.push_back(
+            fmt::format("{} bytes are in use after the steps, {} were before", current, begin));
     return messages;
 }
 
@@ -82,9 +84,10 @@ std::vector<std::string> compare_ranks(const CaseResult& result)
         const json& first = result.ranks[0].outputs.at("norms");
         const json& other = result.ranks[rank].outputs.at("norms");
         if (first != other)
-            return {fmt::format("the norms are {} on rank 0 and {} on rank {}, expected the same bits on all "
-                                "ranks",
-                                first.dump(), other.dump(), rank)};
+            return {
+                fmt::format("the norms are {} on rank 0 and {} on rank {}, expected the same bits on all "
+                            "ranks",
+                            first.dump(), other.dump(), rank)};
     }
     return {};
 }

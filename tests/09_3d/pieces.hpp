@@ -126,9 +126,10 @@ inline std::vector<std::string> compare_copies(const GridRun& run, const std::st
         const json& first = result.ranks[static_cast<std::size_t>(rank)].outputs;
         const json& other = result.ranks[static_cast<std::size_t>(last + rank)].outputs;
         if (first.value(key, json()) != other.value(key, json()))
-            messages.push_back(fmt::format("the {} differs between rank {} of the first stage and rank {} of "
-                                           "the last: the copies of the tied embedding drift apart",
-                                           key, rank, last + rank));
+            messages.push_back(
+                fmt::format("the {} differs between rank {} of the first stage and rank {} of "
+                            "the last: the copies of the tied embedding drift apart",
+                            key, rank, last + rank));
     }
     return messages;
 }

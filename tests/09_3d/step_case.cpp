@@ -20,7 +20,8 @@ Batch batch_of(const StepRun& run, std::size_t call)
 {
     const std::int64_t sequences = run.sequences * run.micro_batches * run.grid.dp;
     const std::int64_t masked = (run.sequences * run.grid.shape().sequence + 1) / 2;
-    Batch batch = pipeline_test::make_batch(sequences, run.micro_batches * run.grid.dp, run.grid.shape(), masked);
+    Batch batch =
+        pipeline_test::make_batch(sequences, run.micro_batches * run.grid.dp, run.grid.shape(), masked);
     // Another order of the same tokens for each call.
     const auto shift = static_cast<std::ptrdiff_t>(call);
     std::rotate(batch.inputs.begin(), batch.inputs.begin() + shift, batch.inputs.end());
@@ -56,8 +57,9 @@ std::string cause_of(const GridRun& grid, double got, double expected)
     const double ratio = got / expected;
     const auto is = [ratio](double factor) { return std::abs(ratio - factor) < 1e-6; };
     if (got == 0.0) return ": only the last stage has it after the passes, the others must be told";
-    if (grid.tp > 1 && is(grid.tp)) return ": all tensor-parallel ranks of a group know the same loss, which "
-                                           "counts once";
+    if (grid.tp > 1 && is(grid.tp))
+        return ": all tensor-parallel ranks of a group know the same loss, which "
+               "counts once";
     if (grid.pp > 1 && is(grid.pp)) return ": each pipeline's loss counts once";
     if (grid.dp > 1 && is(1.0 / grid.dp))
         return ": token_weight is of the global batch, so the losses of the data-parallel ranks are added up";
@@ -69,8 +71,7 @@ std::vector<std::string> compare_loss(const StepRun& run, std::size_t k, const E
                                       const json& out)
 {
     const auto got = out.at(fmt::format("loss {}", k)).get<double>();
-    const std::string message =
-        compare_number("the loss", got, expected.loss, {tolerance_of(run.grid), 0.0});
+    const std::string message = compare_number("the loss", got, expected.loss, {tolerance_of(run.grid), 0.0});
     return {message.empty() ? "" : message + cause_of(run.grid, got, expected.loss)};
 }
 
@@ -88,9 +89,9 @@ std::string compare_flops(const StepRun& run, std::size_t k, const json& out)
     const double expected = plain + (call.recompute && run.grid.pp > 1 ? evaluation : 0.0);
     // Layers count whole numbers of FLOPs, which fp64 adds exactly.
     if (flops(k) == expected) return "";
-    return fmt::format("{} FLOPs, expected {}: {}", flops(k), expected,
-                       call.recompute ? "the plain passes' and each forward pass once more"
-                                      : "as without recomputation");
+    return fmt::format(
+        "{} FLOPs, expected {}: {}", flops(k), expected,
+        call.recompute ? "the plain passes' and each forward pass once more" : "as without recomputation");
 }
 
 std::string compare_memory(std::size_t k, bool evaluates, const json& out)
@@ -111,8 +112,8 @@ std::vector<std::string> compare_call(const StepRun& run, std::size_t k, const E
         if (out.at(fmt::format("kept {}", k)).get<double>() == 0.0)
             messages.push_back("the gradients are not what they were before: an evaluation changes nothing");
     } else {
-        for (std::string& message : compare_held(fmt::format("gradient {}", k), out, expected.gradients,
-                                                 tolerance_of(run.grid)))
+        for (std::string& message :
+             compare_held(fmt::format("gradient {}", k), out, expected.gradients, tolerance_of(run.grid)))
             messages.push_back(std::move(message));
     }
     messages.push_back(compare_memory(k, evaluates, out));
@@ -128,8 +129,9 @@ std::string compare_losses(std::size_t k, const CaseResult& result)
     for (std::size_t rank = 1; rank < result.ranks.size(); ++rank) {
         const auto other = result.ranks[rank].outputs.at(key).get<double>();
         if (other != first)
-            return fmt::format("the loss is {:.17g} on rank 0 and {:.17g} on rank {}, expected the same on all",
-                               first, other, rank);
+            return fmt::format(
+                "the loss is {:.17g} on rank 0 and {:.17g} on rank {}, expected the same on all", first,
+                other, rank);
     }
     return "";
 }

@@ -46,19 +46,21 @@ StepRun in_fp32(StepRun run)
 
 TEST_CASE("09.3 accumulate_gradients, evaluate_loss: one dimension at a time", "[09.3]")
 {
-    run_and_check("step", {step_case(step_run(1, 1, 1, 0, "1f1b", 3)), step_case(step_run(3, 1, 1, 0, "1f1b", 3)),
-                           step_case(step_run(2, 1, 1, 0, "interleaved", 4)),
-                           step_case(step_run(1, 3, 1, 2, "naive", 2)),
-                           step_case(with_sequence_parallelism(step_run(1, 1, 3, 0, "naive", 2)))});
+    run_and_check(
+        "step",
+        {step_case(step_run(1, 1, 1, 0, "1f1b", 3)), step_case(step_run(3, 1, 1, 0, "1f1b", 3)),
+         step_case(step_run(2, 1, 1, 0, "interleaved", 4)), step_case(step_run(1, 3, 1, 2, "naive", 2)),
+         step_case(with_sequence_parallelism(step_run(1, 1, 3, 0, "naive", 2)))});
 }
 
 TEST_CASE("09.3 accumulate_gradients, evaluate_loss: two dimensions", "[09.3]")
 {
-    run_and_check("step", {step_case(step_run(2, 1, 2, 0, "gpipe", 3)), step_case(step_run(1, 2, 2, 3, "naive", 2)),
-                           step_case(step_run(3, 2, 1, 1, "1f1b", 2)),
-                           step_case(with_sequence_parallelism(step_run(2, 1, 3, 0, "1f1b", 3))),
-                           step_case(in_one_bucket(step_run(2, 2, 1, 2, "interleaved", 2))),
-                           step_case(in_fp32(step_run(2, 3, 1, 3, "gpipe", 2)))});
+    run_and_check("step",
+                  {step_case(step_run(2, 1, 2, 0, "gpipe", 3)), step_case(step_run(1, 2, 2, 3, "naive", 2)),
+                   step_case(step_run(3, 2, 1, 1, "1f1b", 2)),
+                   step_case(with_sequence_parallelism(step_run(2, 1, 3, 0, "1f1b", 3))),
+                   step_case(in_one_bucket(step_run(2, 2, 1, 2, "interleaved", 2))),
+                   step_case(in_fp32(step_run(2, 3, 1, 3, "gpipe", 2)))});
 }
 
 TEST_CASE("09.3 accumulate_gradients, evaluate_loss: all three", "[09.3]")
