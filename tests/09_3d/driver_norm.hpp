@@ -7,15 +7,16 @@
 
 namespace grid_test {
 
-/// The names that this rank, of a tensor-parallel group, counts on every stage ("NAME|NAME|…"), and what it
-/// has there.
+/// The names that this rank of a tensor-parallel group counts on every stage ("NAME||…", a "|" behind each
+/// place), and what it has there.
 inline void counted_names(Case& c)
 {
     const std::unique_ptr<tensor_parallel::Boundary> boundary = boundary_of(c, c.comm());
     for (int s = 0; s < c.integer("pp"); ++s) {
         const pipeline::Stage stage = stage_of(c, *boundary, s);
         std::string names;
-        for (const std::string& name : grid::counted_names(shape_of(c), stage, c.comm().rank()))
+        for (const std::string& name :
+             grid::counted_names(shape_of(c), stage, c.comm().size(), c.comm().rank()))
             names += name + "|";
         c.put(fmt::format("names {}", s), names);
         for (const Parameter* parameter : parameters_of(stage.modules))

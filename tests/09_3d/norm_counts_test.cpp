@@ -73,44 +73,98 @@ class Ledger {
     std::map<std::string, std::vector<std::vector<std::string>>> counted_;
 };
 
-/// The names keep their places, and what a rank does not have keeps its name.
-std::string compare_places(const json& out, int stage, const std::vector<std::string>& model,
-                           const std::vector<std::string>& got)
+/// The names of one rank, of a stage and a tensor-parallel rank.
+struct Counted {
+    const GridRun& grid;
+    const json& out;
+    int stage, tensor_rank;
+    std::vector<std::string> model{};  // all names of the model
+    std::vector<std::string> names{};  // what counted_names gave
+
+    /// Whether the rank has the parameter, and all of it.
+    bool has(const std::string& name) const { return out.contains(key(name)); }
+    bool whole(const std::string& name) const
+    {
+        const Slice slice = slice_of(out.at(key(name)));
+        return slice.shape == slice.global;
+    }
+    std::string key(const std::string& name) const { return fmt::format("slice {} {}", stage, name); }
+    std::string where() const { return place_of(stage, tensor_rank); }
+};
+
+/// A name may only be in its own place: the tensor_rank-th of those that its parameter has.
+std::string compare_places(const Counted& one)
 {
-    if (got.size() != model.size())
-        return fmt::format("{} names, expected {}: a parameter that is not counted leaves \"\" in its place",
-                           got.size(), model.size());
-    for (std::size_t i = 0; i < model.size(); ++i) {
-        if (!got[i].empty() && got[i] != model[i])
-            return fmt::format("name {} is '{}', expected '{}': the model's order", i, got[i], model[i]);
-        const bool here = out.contains(fmt::format("slice {} {}", stage, model[i]));
-        if (got[i].empty() && !here)
-            return fmt::format("{} is \"\", but it is a parameter of another stage, which keeps its name",
-                               model[i]);
+    const auto degree = static_cast<std::size_t>(one.grid.tp);
+    if (one.names.size() != one.model.size() * degree)
+        return fmt::format(
+            "{} places, expected {}: {} for each parameter of the model, empty where nothing is "
+            "counted",
+            one.names.size(), one.model.size() * degree, degree);
+    for (std::size_t i = 0; i < one.names.size(); ++i) {
+        const std::string& got = one.names[i];
+        const std::string& owner = one.model[i / degree];
+        if (got.empty()) continue;
+        if (got != owner)
+            return fmt::format(
+                "place {} is '{}', expected it to be of '{}': {} places a parameter, in the "
+                "model's order",
+                i, got, owner, degree);
+        if (i % degree != static_cast<std::size_t>(one.tensor_rank))
+            return fmt::format(
+                "{} is in the place of tensor-parallel rank {}: no two ranks' terms share a place", got,
+                i % degree);
+        if (!one.has(got)) return fmt::format("{} is counted, but it is a parameter of another stage", got);
     }
     return "";
 }
 
 /// The contract says who counts what several ranks have.
-std::string compare_who(const CountsRun& run, const json& out, int stage, int tensor_rank,
-                        const std::vector<std::string>& model, const std::vector<std::string>& got)
+std::string compare_who(const Counted& one)
 {
-    for (std::size_t i = 0; i < model.size(); ++i) {
-        const std::string key = fmt::format("slice {} {}", stage, model[i]);
-        if (!out.contains(key)) continue;
-        const Slice slice = slice_of(out.at(key));
-        const bool whole = slice.shape == slice.global;
-        if (got[i].empty() && !(whole && tensor_rank > 0) && !(model[i] == "wte.weight" && stage > 0))
-            return fmt::format("{} is not counted here, expected it to be: {}", model[i],
-                               whole ? "tensor-parallel rank 0 counts what all of them have whole"
-                                     : "no other rank has this part of it");
-        if (!got[i].empty() && run.grid.tp > 1 && whole && tensor_rank > 0)
+    for (std::size_t i = 0; i < one.model.size(); ++i) {
+        const std::string& name = one.model[i];
+        if (!one.has(name)) continue;
+        const std::size_t place = i * static_cast<std::size_t>(one.grid.tp);
+        const bool counted = !one.names[place + static_cast<std::size_t>(one.tensor_rank)].empty();
+        const bool elsewhere = one.whole(name) && one.tensor_rank > 0;
+        const bool second_copy = name == "wte.weight" && one.stage > 0;
+        if (!counted && !elsewhere && !second_copy)
+            return fmt::format("{} is not counted here, expected it to be: {}", name,
+                               one.whole(name) ? "tensor-parallel rank 0 counts what all of them have whole"
+                                               : "no other rank counts this part of it");
+        if (counted && elsewhere)
             return fmt::format(
-                "{} is counted here, but tensor-parallel rank 0 has all of it too and counts it", model[i]);
-        if (!got[i].empty() && model[i] == "wte.weight" && stage > 0)
+                "{} is counted here, but tensor-parallel rank 0 has all of it too and counts it", name);
+        if (counted && second_copy)
             return "wte.weight is counted here, but it is a copy of the first stage's, which counts it";
     }
     return "";
+}
+
+std::vector<std::string> compare_counts(const CountsRun& run, const CaseResult& result)
+{
+    Ledger ledger(run.grid.shape());
+    std::vector<std::string> messages;
+    for (int stage = 0; stage < run.grid.pp; ++stage)
+        for (int t = 0; t < run.grid.tp; ++t) {
+            const json& out = result.ranks[static_cast<std::size_t>(t)].outputs;
+            const Counted one{run.grid,
+                              out,
+                              stage,
+                              t,
+                              names_of_model(run.grid.shape()),
+                              names_of(out.at(fmt::format("names {}", stage)))};
+            std::string message = compare_places(one);
+            if (message.empty()) message = compare_who(one);
+            if (!message.empty()) messages.push_back(one.where() + ": " + message);
+            for (const std::string& name : one.names)
+                if (!name.empty() && one.has(name))
+                    ledger.count(name, slice_of(out.at(one.key(name))), one.where());
+        }
+    const std::vector<std::string> counted = ledger.problems();
+    messages.insert(messages.begin(), counted.begin(), counted.end());
+    return messages;
 }
 
 NamedCase counts_case(const CountsRun& run)
@@ -118,27 +172,7 @@ NamedCase counts_case(const CountsRun& run)
     CaseInput input{"counted_names",
                     std::vector<json>(static_cast<std::size_t>(run.grid.tp), run.grid.inputs())};
     return {fmt::format("pp {} with {} chunks a stage, tp {}", run.grid.pp, run.chunks, run.grid.tp), input,
-            [run](const CaseResult& result) {
-                const std::vector<std::string> model = names_of_model(run.grid.shape());
-                Ledger ledger(run.grid.shape());
-                std::vector<std::string> messages;
-                for (int stage = 0; stage < run.grid.pp; ++stage)
-                    for (int t = 0; t < run.grid.tp; ++t) {
-                        const json& out = result.ranks[static_cast<std::size_t>(t)].outputs;
-                        const auto names = names_of(out.at(fmt::format("names {}", stage)));
-                        std::string message = compare_places(out, stage, model, names);
-                        if (message.empty()) message = compare_who(run, out, stage, t, model, names);
-                        if (!message.empty()) messages.push_back(place_of(stage, t) + ": " + message);
-                        for (const std::string& name : names) {
-                            const std::string key = fmt::format("slice {} {}", stage, name);
-                            if (!name.empty() && out.contains(key))
-                                ledger.count(name, slice_of(out.at(key)), place_of(stage, t));
-                        }
-                    }
-                const std::vector<std::string> counted = ledger.problems();
-                messages.insert(messages.begin(), counted.begin(), counted.end());
-                return messages;
-            }};
+            [run](const CaseResult& result) { return compare_counts(run, result); }};
 }
 
 std::vector<NamedCase> counts_cases(const std::vector<int>& tensor_degrees)

@@ -60,7 +60,8 @@ TEST_CASE("09.3 accumulate_gradients, evaluate_loss: two dimensions", "[09.3]")
                    step_case(step_run(3, 2, 1, 1, "1f1b", 2)),
                    step_case(with_sequence_parallelism(step_run(2, 1, 3, 0, "1f1b", 3))),
                    step_case(in_one_bucket(step_run(2, 2, 1, 2, "interleaved", 2))),
-                   step_case(in_fp32(step_run(2, 3, 1, 3, "gpipe", 2)))});
+                   step_case(in_fp32(step_run(2, 3, 1, 3, "gpipe", 2)))},
+                  10.0);
 }
 
 TEST_CASE("09.3 accumulate_gradients, evaluate_loss: all three", "[09.3]")
