@@ -225,5 +225,5 @@ TEST_CASE("09.1 make_groups: who is in which group, in which order", "[09.1]")
                   {groups_case({{1, 1, 1}}), groups_case({{1, 2, 3}}), groups_case({{3, 1, 2}}),
                    groups_case({{3, 2, 1}}), groups_case({{2, 3, 2}, true}), refused_case({1, 2, 3}, 5),
                    refused_case({1, 2, 2}, 6), groups_case({{2, 3, 4}}), groups_case({{4, 3, 2}})},
-                  10.0);
+                  20.0);
 }

@@ -129,6 +129,9 @@ std::string compare_who(const Counted& one)
         const bool counted = !one.names[place + static_cast<std::size_t>(one.tensor_rank)].empty();
         const bool elsewhere = one.whole(name) && one.tensor_rank > 0;
         const bool second_copy = name == "wte.weight" && one.stage > 0;
+        if (!counted && name == "wte.weight" && one.grid.pp > 1 && !second_copy)
+            return "wte.weight is not counted here, but the first stage counts the tied embedding, the last "
+                   "not";
         if (!counted && !elsewhere && !second_copy)
             return fmt::format("{} is not counted here, expected it to be: {}", name,
                                one.whole(name) ? "tensor-parallel rank 0 counts what all of them have whole"
@@ -199,5 +202,5 @@ TEST_CASE("09.2 counted_names: every element of the model is counted once, over 
 
 TEST_CASE("09.2 counted_names: and over all tensor-parallel ranks", "[09.2]")
 {
-    run_and_check("norm", counts_cases({2, 3, 4}));
+    run_and_check("norm", counts_cases({2, 3, 4}), 20.0);
 }

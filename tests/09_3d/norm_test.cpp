@@ -87,6 +87,8 @@ struct Trained {
 
 std::string cause_of(const GridRun& run, double got, double expected)
 {
+    if (std::abs(got / expected - 1.0) < 1e-12)
+        return "the last bits: a term for each rank's part of each parameter, added in the model's order";
     if (got < expected)
         return "smaller than the model's: which elements does no rank count, or of which ranks are the terms "
                "not added?";
@@ -181,7 +183,7 @@ TEST_CASE("09.2 span_grid: without replicas the norm is known to the bit, whatev
          norm_case(grid_run(4, 1, 1, 0)), norm_case(grid_run(1, 1, 2, 0)), norm_case(grid_run(1, 1, 4, 0)),
          norm_case(grid_run(2, 1, 2, 0, 2)), norm_case(grid_run(2, 1, 3, 0)),
          norm_case(grid_run(2, 1, 4, 1))},
-        10.0);
+        20.0);
 }
 
 TEST_CASE("09.2 span_grid: the norm of the whole model on every rank of the grid", "[09.2]")
@@ -190,5 +192,5 @@ TEST_CASE("09.2 span_grid: the norm of the whole model on every rank of the grid
         "norm",
         {norm_case(grid_run(1, 2, 3, 2)), norm_case(grid_run(2, 2, 1, 1)), norm_case(grid_run(3, 2, 1, 3)),
          norm_case(grid_run(2, 2, 2, 3)), norm_case(grid_run(3, 1, 4, 0)), norm_case(grid_run(2, 3, 2, 2))},
-        10.0);
+        20.0);
 }

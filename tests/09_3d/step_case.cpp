@@ -75,23 +75,20 @@ std::vector<std::string> compare_loss(const StepRun& run, std::size_t k, const E
     return {message.empty() ? "" : message + cause_of(run.grid, got, expected.loss)};
 }
 
-/// With `recompute`, a stage of several runs every forward pass twice.
+/// With `recompute`, each stage of several runs every forward pass twice.
 std::string compare_flops(const StepRun& run, std::size_t k, const json& out)
 {
     const auto flops = [&](std::size_t call) { return out.at(fmt::format("flops {}", call)).get<double>(); };
+    if (!run.calls[k].recompute) return "";
     double evaluation = 0.0, plain = 0.0;
-    for (std::size_t call = 0; call < run.calls.size(); ++call) {
-        if (run.calls[call].evaluates) evaluation = flops(call);
-        if (!run.calls[call].evaluates && !run.calls[call].recompute) plain = flops(call);
-    }
-    const StepCall& call = run.calls[k];
-    if (call.evaluates || plain == 0.0 || evaluation == 0.0) return "";
-    const double expected = plain + (call.recompute && run.grid.pp > 1 ? evaluation : 0.0);
+    for (std::size_t call = 0; call < k; ++call)
+        (run.calls[call].evaluates ? evaluation : plain) = flops(call);
+    const double more = run.grid.pp > 1 ? evaluation : 0.0;
     // Layers count whole numbers of FLOPs, which fp64 adds exactly.
-    if (flops(k) == expected) return "";
-    return fmt::format(
-        "{} FLOPs, expected {}: {}", flops(k), expected,
-        call.recompute ? "the plain passes' and each forward pass once more" : "as without recomputation");
+    if (flops(k) - plain == more) return "";
+    return fmt::format("{} FLOPs with recompute and {} without, expected {} more with it: {}", flops(k),
+                       plain, more,
+                       more > 0.0 ? "each forward pass once more" : "of one stage the modules do it");
 }
 
 std::string compare_memory(std::size_t k, bool evaluates, const json& out)
