@@ -73,7 +73,7 @@ std::optional<CheckpointFiles> newest_step(const fs::path& parent)
     std::optional<CheckpointFiles> found;
     for (const fs::directory_entry& entry : fs::directory_iterator(parent)) {
         const std::int64_t step = step_of(entry.path().filename().string()).value_or(-1);
-        if (step <= newest) continue;
+        if (step <= newest || !entry.is_directory()) continue;
         CheckpointFiles files = files_in(entry.path());
         if (!is_complete(files)) continue;
         newest = step;
