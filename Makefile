@@ -239,6 +239,7 @@ rank_programs += $(BUILD)/tests/lib/collectives/program
 
 # Plain MPI programs that are watched, one with the project's Comm among them.
 watched_programs := $(patsubst tests/lib/%.cpp,$(BUILD)/tests/lib/%,$(wildcard tests/lib/watch/*.cpp))
+$(BUILD)/tests/lib/watch/comm: $(machine_objects)
 $(watched_programs): $(BUILD)/tests/lib/%: $(BUILD)/obj/tests/lib/%.o
 	@mkdir -p $(@D)
 	@echo "  link    $@"

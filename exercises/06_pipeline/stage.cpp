@@ -60,6 +60,8 @@ Stage pipeline::make_stage(const ModelParts& parts, std::span<const std::int64_t
 void pipeline::add_tied_gradients(Comm& pipeline, Stage& stage)
 {
     if (stage.tied_embedding == nullptr) return;
+    check(!stage.tied_embedding->gradient.empty(),
+          "the tied embedding has no gradient: add its copies before gradients are reduced and sharded");
     // Your code: see lessons/06_pipeline/stage.hpp (hints: make hint-06 PART=06.3)
     not_implemented("06.3 add_tied_gradients");
 }

@@ -32,11 +32,13 @@ struct Participant {
 /// tensor-parallel group know it.
 ///
 /// The two copies of a pipeline's tied embedding must be added up before the data-parallel group reduces
-/// them; the module that stands for it (lesson 06.3) tells the buckets when: run its backward pass then.
+/// them; the module that stands for it (lesson 06.3) tells the buckets when: on a stage that has a copy, run
+/// its backward pass over the last micro-batch then.
 double accumulate_gradients(const Participant& participant, std::span<const MicroBatch> own,
                             double loss_scale);
 
-/// The loss of a global batch, forward only, the same on every rank.
+/// The loss of a global batch, forward only, the same on every rank. The gradients stay as they are, and what
+/// values were fetched for the passes is let go of (ParameterValues::release).
 double evaluate_loss(const Participant& participant, std::span<const MicroBatch> own);
 
 }  // namespace grid

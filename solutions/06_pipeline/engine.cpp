@@ -1,6 +1,7 @@
 #include "lessons/06_pipeline/engine.hpp"
 
 #include <deque>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -126,7 +127,12 @@ class Engine {
         return tensor;
     }
 
-    const MicroBatch& batch(Key key) const { return micro_batches_[static_cast<std::size_t>(key.first)]; }
+    const MicroBatch& batch(Key key) const
+    {
+        check(key.first >= 0 && key.first < std::ssize(micro_batches_),
+              "the program asks for micro-batch {} of {}", key.first, micro_batches_.size());
+        return micro_batches_[static_cast<std::size_t>(key.first)];
+    }
     const ModuleRange& range(Key key) const { return stage_.chunks.at(static_cast<std::size_t>(key.second)); }
 
     /// What the chunk computes on: nothing where the model begins.

@@ -86,6 +86,8 @@ Stage pipeline::make_stage(const ModelParts& parts, std::span<const std::int64_t
 void pipeline::add_tied_gradients(Comm& pipeline, Stage& stage)
 {
     if (stage.tied_embedding == nullptr) return;
+    check(!stage.tied_embedding->gradient.empty(),
+          "the tied embedding has no gradient: add its copies before gradients are reduced and sharded");
     // BEGIN SOLUTION 06.3 add_tied_gradients
     Tensor& own = stage.tied_embedding->gradient;
     Tensor other = make_like(own, Category::communication);

@@ -376,7 +376,8 @@ void tensor_parallel::check_degree(const ModelShape& shape, int degree)
     check(degree >= 1 && shape.heads % degree == 0,
           "--heads {} cannot be cut for --tp {} ranks: choose a degree that divides the heads", shape.heads,
           degree);
-    check(degree <= shape.vocabulary, "a vocabulary of {} cannot be cut for --tp {} ranks", shape.vocabulary,
+    check(degree <= shape.vocabulary,
+          "--vocab {0} cannot be cut for --tp {1} ranks: choose a degree of at most {0}", shape.vocabulary,
           degree);
     // END SOLUTION
 }

@@ -140,6 +140,40 @@ copy && cp "$folder/fp64/whole/step-00000003/model.safetensors" "$folder/bad/sha
 refused 'is no shard of a checkpoint: it does not say which elements it holds' --steps 2 --load "$folder/bad"
 copy && cp "$folder/bad/shard-00000-of-00002.safetensors" "$folder/bad/shard-00000-of-00003.safetensors"
 refused 'holds shards of .* ranks: one checkpoint only' --steps 2 --load "$folder/bad"
+copy && mv "$folder/bad/shard-00001-of-00002.safetensors" "$folder/bad/shard-00001-of-1900000000.safetensors"
+refused 'is not complete: it has no shard-00001-of-00002' --steps 2 --load "$folder/bad"
+refused 'is one shard of a checkpoint: name its folder' --steps 2 --load "$step/shard-00000-of-00002.safetensors"
+
+# What the shards say of themselves, changed by hand: a Python expression changes the header h and the places p.
+edit() {  # CODE FILE…
+    local code=$1
+    shift
+    python3 - "$code" "$@" <<'EDIT'
+import json, struct, sys
+for file in sys.argv[2:]:
+    with open(file, "rb") as f:
+        size, = struct.unpack("<Q", f.read(8))
+        h, data = json.loads(f.read(size)), f.read()
+    p = json.loads(h["__metadata__"]["shardlings.places"])
+    first = next(iter(p))
+    exec(sys.argv[1])
+    h["__metadata__"]["shardlings.places"] = json.dumps(p)
+    header = json.dumps(h).encode()
+    with open(file, "wb") as f:
+        f.write(struct.pack("<Q", len(header)) + header + data)
+EDIT
+}
+edited() {  # PATTERN CODE: the second shard changed
+    copy && edit "$2" "$folder/bad/shard-00001-of-00002.safetensors"
+    refused "$1" --steps 2 --load "$folder/bad"
+}
+edited "elements of '.*' lie outside of it" 'p[first]["runs"] = [[-5, 10]]'
+edited "elements of '.*' lie outside of it" 'p[first]["runs"] = [[2**63 - 1, 5]]'
+edited 'is no shard of a checkpoint' 'p[first]["runs"] = None'
+edited "has the shape 1073741824 x 1073741824 x 1073741824" 'p[first]["shape"] = [2**30] * 3'
+edited "has the shape -1 x 4" 'p[first]["shape"] = [-1, 4]'
+copy && edit 'for t in h.values(): "dtype" in t and t.update(dtype="I32")' "$folder"/bad/shard-*
+refused "shard-00000-of-00002.*holds I32: expected F64, F32, BF16 or F16" --steps 2 --load "$folder/bad"
 refused '--save-shards needs --save' --steps 1 --save-shards
 # A newer step that is not complete is passed over.
 cp -r "$step" "$good/step-00000002" && rm "$good/step-00000002/shard-00000-of-00002.safetensors"

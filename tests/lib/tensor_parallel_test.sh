@@ -135,6 +135,13 @@ check "second half on tp 2 x dp 2" "${whole[@]}" --load "$folder/half" --tp 2 --
     --json "$folder/on_four.run.json"
 for name in on_one on_four; do holds "min(steps['$name']) == 6 and agrees('$name', 'whole')"; done
 
+# --- a picture names a rank's stage and its place in both groups
+picture=(--heads 4 --pp 2 --tp 2 --batch 4 --microbatches 2 --steps 1 --trace "$folder/rows.svg")
+check "picture of pp 2 x dp 2 x tp 2" "$program" train --layers 2 --hidden 16 --seq 4 "${picture[@]}" --dp 2
+check "rows of pp 2 x dp 2 x tp 2" grep -q '>1, dp 1, tp 0<' "$folder/rows.svg"
+check "picture of pp 2 x tp 2" "$program" train --layers 2 --hidden 16 --seq 4 "${picture[@]}"
+check "rows of pp 2 x tp 2" grep -q '>stage 1, tp 0<' "$folder/rows.svg"
+
 refused '--heads 12 cannot be cut for --tp 5 ranks' --tp 5
 refused '--heads 12 cannot be cut for --tp 24 ranks' --tp 24
 refused '--tp is 0' --tp 0

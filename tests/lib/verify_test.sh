@@ -46,6 +46,35 @@ says 1 '^0 layouts keep their promise, 3 do not' --sweep 1 --dtype fp16 --layers
 says 1 '--heads 24 cannot be cut for --tp 5 ranks' --tp 5
 says 1 '--sample needs --sweep' --sample 3
 says 1 '--sweep is 65: expected 1 to 64 ranks' --sweep 65
+says 1 '--sweep is 0: expected 1 to 64 ranks' --sweep 0
+says 1 '--sample is 0: expected 1 or more layouts' --sweep 2 --sample 0
+says 1 '--sample-seed needs --sample' --sweep 2 --sample-seed 3
+says 1 '--memory-budget limits what train allocates' --tp 2 --memory-budget 1KiB
+says 1 '--vocab 3 cannot be cut for --tp 4 ranks: choose a degree of at most 3' --vocab 3 --tp 4
+for flag in '--tp 2' '--batch 4' '--no-overlap' '--stages 4,4 --pp 2'; do
+    # shellcheck disable=SC2086
+    says 1 '--sweep chooses the layouts and what goes with them: leave out --' --sweep 2 $flag
+done
+
+refused_at_once() {  # PATTERN ARGUMENT…: one message and nothing else: no layout was run
+    local pattern=$1 output
+    shift
+    if ! output=$("$program" verify "$@" 2>&1) && [[ $(grep -c . <<<"$output") -eq 1 ]] && grep -qE -- "$pattern" <<<"$output"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf "FAILED  verify %s: expected '%s' alone, it said: %s\n" "$*" "$pattern" "$output"
+    fi
+}
+printf 'short' >"$folder/short"
+for kind in '--sweep 2' '--tp 2'; do
+    # shellcheck disable=SC2086
+    refused_at_once "cannot write '$folder/no/x.json'" $kind --json "$folder/no/x.json"
+    # shellcheck disable=SC2086
+    refused_at_once "'$folder/short' has 5 bytes" $kind --data "$folder/short"
+    # shellcheck disable=SC2086
+    refused_at_once 'a vocabulary of 100 is too small' $kind --vocab 100
+done
 
 printf '%s passed, %s failed\n' "$passed" "$failed"
 [[ $failed -eq 0 ]]

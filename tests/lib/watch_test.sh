@@ -119,6 +119,12 @@ expect 3 collectives other_type $mismatch 'rank 0 called MPI_Allreduce, 4 × MPI
 expect 3 collectives same_bytes 0 "$nothing"
 expect 3 collectives all_of_them 0 "$nothing"
 
+# Written with the project's Comm: the lines are those of its user.
+expect 4 comm comm_receive_ring $deadlock 'cycle: 0 -> 3 -> 2 -> 1 -> 0' \
+    'at tests/lib/watch/comm.cpp:[0-9]+ in receive_ring' '!lib/machine/comm'
+expect 3 comm comm_barrier $deadlock 'MPI_Barrier, the .* collective on .* which rank 1 has not come to' \
+    'rank 1 waits in .*from 0' 'in barrier_of_all_but_one'
+
 # Ends.
 expect 3 ends crash any 'rank 1 crashed: Segmentation fault \(signal 11\)' 'at tests/lib/watch/ends.cpp:[0-9]+ in crash'
 expect 3 ends abort_call any 'rank 1 crashed: Aborted \(signal 6\)' 'in abort_call'

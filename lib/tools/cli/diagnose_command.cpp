@@ -26,6 +26,10 @@ void add_diagnose_command(CLI::App& app)
         "--synchronous", flags->options.synchronous,
         "no send ends before its receive has begun: shows what works only while messages are short");
     command->add_flag("--no-checksums", flags->no_checksums, "do not look for buffers changed in flight");
+    command
+        ->add_flag("--only-deadlocks", flags->options.only_deadlocks,
+                   "say nothing of how ranks end and of what they leave undone")
+        ->group("");
     command->add_option("--library", flags->options.library,
                         "the watching library, for another MPI than this program's");
     command->add_option("program", flags->program, "mpirun and its arguments, after --")->required();

@@ -8,6 +8,7 @@
 #include "lib/machine/base/error.hpp"
 #include "lib/machine/comm/hosts.hpp"
 #include "lib/tools/cli/commands.hpp"
+#include "lib/tools/cli/watched.hpp"
 #include "lib/tools/train/file.hpp"
 
 namespace shardlings {
@@ -44,7 +45,8 @@ int launch(int ranks, const Command& program, const std::string& hostfile)
     Environment environment = mpirun_environment();
     environment.emplace_back(run_folder_variable, run_folder.path());
     if (isatty(STDOUT_FILENO) != 0) environment.emplace_back("SHARDLINGS_TERMINAL", "1");
-    return run_foreground(mpirun_command(ranks, program, hosts_of_mpi), environment);
+    const Command command = mpirun_command(ranks, program, hosts_of_mpi);
+    return run_foreground(hostfile.empty() ? watched(command) : command, environment);
 }
 
 Topology topology_of_run(const MpiSession& session, const Topology& topology, bool chosen)

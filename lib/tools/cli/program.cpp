@@ -2,9 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <string_view>
 
 #include "lib/machine/base/error.hpp"
+#include "lib/machine/comm/environment.hpp"
 #include "lib/tools/bench/commands.hpp"
 #include "lib/tools/cli/commands.hpp"
 #include "lib/tools/course/commands.hpp"
@@ -17,16 +20,22 @@ int run_program(int argc, char** argv)
     app.name("shardlings");
     app.require_subcommand(1);
     const CommandLine command_line{argc, argv};
-    add_train_command(app, command_line);
-    add_verify_command(app, command_line);
-    add_generate_command(app, command_line);
-    add_schedule_command(app);
-    add_grid_command(app);
-    add_platform_command(app);
-    add_bench_commands(app, command_line);
-    add_course_commands(app);
-    add_launch_command(app);
-    add_diagnose_command(app);
+    // A simulated rank has an App of its own, beside a thousand others in one process: only with what it
+    // runs.
+    const bool simulated = std::getenv(simulated_rank_variable) != nullptr;
+    const auto wanted = [&](std::string_view name) { return !simulated || (argc > 1 && name == argv[1]); };
+    if (wanted("train")) add_train_command(app, command_line);
+    if (wanted("verify")) add_verify_command(app, command_line);
+    if (wanted("bench")) add_bench_commands(app, command_line);
+    if (!simulated) {
+        add_generate_command(app, command_line);
+        add_schedule_command(app);
+        add_grid_command(app);
+        add_platform_command(app);
+        add_course_commands(app);
+        add_launch_command(app);
+        add_diagnose_command(app);
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
+#include <set>
 
 #include "lib/machine/base/error.hpp"
 #include "lib/machine/comm/environment.hpp"
@@ -22,9 +24,9 @@ using nlohmann::json;
 
 struct VerifyFlags {
     TrainFlags train;
-    int sweep = 0;
-    std::size_t sample = 0;
-    std::uint64_t sample_seed = 0;
+    std::optional<int> sweep;
+    std::optional<int> sample;
+    std::optional<std::uint64_t> sample_seed;
     std::string json;
     std::vector<std::string> cases;  // file and folder: what run_sweep starts
 };
@@ -79,12 +81,40 @@ std::string common_flags(const TrainFlags& flags)
     return line;
 }
 
+/// Error for what would end the runs, or lose their verdicts, before the first of them.
+void check_before(const VerifyFlags& flags)
+{
+    check(flags.train.budget.empty(),
+          "--memory-budget limits what train allocates, and verify holds more than that to compare it: leave "
+          "it out");
+    TrainOptions options = flags.train.options;
+    options.json = flags.json;
+    prepare_training(std::move(options));
+}
+
+/// Error for a flag that a sweep's runs would not get.
+void check_sweep_flags(const CLI::App& command)
+{
+    const std::set<std::string> taken{"--layers", "--hidden",     "--heads",        "--seq",  "--vocab",
+                                      "--steps",  "--lr",         "--weight-decay", "--clip", "--seed",
+                                      "--dtype",  "--data",       "--dropout",      "--json", "--sweep",
+                                      "--sample", "--sample-seed"};
+    for (const CLI::Option* option : command.get_options())
+        check(
+            option->count() == 0 || taken.contains(option->get_name()),
+            "--sweep chooses the layouts and what goes with them: leave out {0}, or verify one layout by {0} "
+            "without --sweep",
+            option->get_name());
+}
+
 int verify_one(const VerifyFlags& flags, const CommandLine& command_line)
 {
     const TrainOptions& options = flags.train.options;
-    if (!started_by_launcher())
+    if (!started_by_launcher()) {
+        check_before(flags);
         return start_on_ranks(options.layout.world_size(), command_line,
                               {flags.train.hostfile, options.topology});
+    }
     return run_rank(command_line.argc, command_line.argv, [&](MpiSession& session) {
         const Text text = text_of(options);
         const agreement::Verdict verdict = agreement::Verifier(session, text).verify(options);
@@ -99,16 +129,20 @@ int verify_one(const VerifyFlags& flags, const CommandLine& command_line)
 
 int verify_all(VerifyFlags& flags, const CommandLine& command_line)
 {
-    check(flags.sweep <= 64, "--sweep is {}: expected 1 to 64 ranks", flags.sweep);
+    const int ranks = *flags.sweep;
+    check(ranks >= 1 && ranks <= 64, "--sweep is {}: expected 1 to 64 ranks", ranks);
+    check(flags.sample.value_or(1) >= 1, "--sample is {}: expected 1 or more layouts", *flags.sample);
+    check_before(flags);
     const std::string common = common_flags(flags.train);
-    std::vector<agreement::LayoutCase> cases = agreement::legal_layouts(flags.sweep, common, parse_flags);
-    check(!cases.empty(), "no layout of up to {} ranks is legal for this model", flags.sweep);
-    fmt::print("{} legal layouts of up to {} ranks", cases.size(), flags.sweep);
-    if (flags.sample > 0) {
-        if (flags.sample_seed == 0) flags.sample_seed = std::random_device{}();
-        cases = agreement::sample(std::move(cases), flags.sample, flags.sample_seed);
+    std::vector<agreement::LayoutCase> cases = agreement::legal_layouts(ranks, common, parse_flags);
+    check(!cases.empty(), "no layout of up to {} ranks is legal for this model", ranks);
+    fmt::print("{} legal layouts of up to {} ranks", cases.size(), ranks);
+    if (flags.sample) {
+        if (!flags.sample_seed) flags.sample_seed = std::random_device{}();
+        cases =
+            agreement::sample(std::move(cases), static_cast<std::size_t>(*flags.sample), *flags.sample_seed);
         fmt::print(", of which {} are chosen; the same again with --sample {} --sample-seed {}", cases.size(),
-                   flags.sample, flags.sample_seed);
+                   *flags.sample, *flags.sample_seed);
     }
     fmt::print("\none of them: shardlings verify {} FLAGS\n", common);
     std::fflush(stdout);
@@ -130,14 +164,12 @@ void add_verify_command(CLI::App& app, const CommandLine& command_line)
     CLI::App* command = app.add_subcommand(
         "verify", "check a layout against the single process: losses, gradients, parameters, states");
     add_flags(*command, flags->train);
-    command->add_option("--sweep", flags->sweep, "all legal layouts of up to so many ranks")
-        ->check(CLI::PositiveNumber);
-    command->add_option("--sample", flags->sample, "only so many of them, chosen at random")
-        ->check(CLI::PositiveNumber);
+    command->add_option("--sweep", flags->sweep, "all legal layouts of up to so many ranks");
+    command->add_option("--sample", flags->sample, "only so many of them, chosen at random");
     command->add_option("--sample-seed", flags->sample_seed, "which (default: others each time)");
     command->add_option("--json", flags->json, "file for the verdicts");
     command->add_option("--cases", flags->cases)->expected(2)->group("");
-    command->callback([flags, command_line] {
+    command->callback([flags, command, command_line] {
         if (!flags->cases.empty()) {
             run_rank(command_line.argc, command_line.argv, [&](MpiSession& session) {
                 agreement::run_cases(session, flags->cases[0], flags->cases[1], parse_flags);
@@ -145,10 +177,11 @@ void add_verify_command(CLI::App& app, const CommandLine& command_line)
             });
             return;
         }
-        check(flags->sweep > 0 || flags->sample == 0, "--sample needs --sweep");
+        check(flags->sweep || !flags->sample, "--sample needs --sweep");
+        check(flags->sample || !flags->sample_seed, "--sample-seed needs --sample");
+        if (flags->sweep) check_sweep_flags(*command);
         finish(flags->train);
-        const int code =
-            flags->sweep > 0 ? verify_all(*flags, command_line) : verify_one(*flags, command_line);
+        const int code = flags->sweep ? verify_all(*flags, command_line) : verify_one(*flags, command_line);
         if (code != 0) throw CLI::RuntimeError(code);
     });
 }

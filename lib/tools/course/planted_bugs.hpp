@@ -25,8 +25,8 @@ std::string why_missed(const PlantedBug& bug, const PartResult& result);
 /// that are no more.
 void plant_bugs(const Places& places, const Manifest& manifest);
 
-/// Runs the tests on every planted bug of which LESSON/NAME begins with `only`, and prints what caught it. True
-/// when all are caught.
+/// Runs the tests on every planted bug of which LESSON/NAME begins with `only`, and prints what caught it.
+/// True when all are caught.
 bool judge_planted_bugs(const Places& places, const Manifest& manifest, const Runner& runner,
                         const std::string& only);
 

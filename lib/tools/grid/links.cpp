@@ -1,7 +1,5 @@
 #include "lib/tools/grid/links.hpp"
 
-#include <utility>
-
 #include "lib/machine/base/error.hpp"
 
 namespace shardlings {

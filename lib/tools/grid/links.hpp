@@ -1,6 +1,7 @@
 // Which links of a cluster the groups of a grid use.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "lessons/09_3d/grid.hpp"

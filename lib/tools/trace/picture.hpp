@@ -29,13 +29,15 @@ struct Frame {
 /// The pipeline that the devices are, if they are one: ranks of stage s are s R … s R + R − 1.
 struct Pipeline {
     int stages = 0;    // P; 0: there is none
-    int replicas = 1;  // R
+    int replicas = 1;  // R = data-parallel times tensor-parallel ranks of a stage
+    int tensor = 1;    // of them tensor-parallel, next to each other
     int chunks = 1;    // of a stage
 
     bool exists() const { return stages > 0; }
     int stage(int rank) const { return rank / replicas; }
     int replica(int rank) const { return rank % replicas; }
-    /// "device 3"; of a pipeline "stage 3", or "stage 3, dp 1" when there are several.
+    /// "device 3"; of a pipeline "stage 3", or "stage 3, dp 1", "stage 3, tp 1", "3, dp 1, tp 0" when
+    /// there are several.
     std::string name_of(int rank) const;
     /// The class of the style sheet with which that fits beside the scale.
     std::string_view name_class() const { return exists() && replicas > 1 ? "small" : ""; }

@@ -60,7 +60,9 @@ std::string Pipeline::name_of(int rank) const
 {
     if (!exists()) return fmt::format("device {}", rank);
     if (replicas == 1) return fmt::format("stage {}", rank);
-    return fmt::format("stage {}, dp {}", stage(rank), replica(rank));
+    if (tensor == 1) return fmt::format("stage {}, dp {}", stage(rank), replica(rank));
+    if (tensor == replicas) return fmt::format("stage {}, tp {}", stage(rank), replica(rank));
+    return fmt::format("{}, dp {}, tp {}", stage(rank), replica(rank) / tensor, replica(rank) % tensor);
 }
 
 Pipeline pipeline_of(std::span<const RankTrace> traces, const PictureOptions& options)
@@ -72,6 +74,7 @@ Pipeline pipeline_of(std::span<const RankTrace> traces, const PictureOptions& op
           "a picture of {} pipeline stages on {} devices: expected a multiple", options.stages, devices);
     pipeline.stages = options.stages;
     pipeline.replicas = std::max(1, devices / options.stages);
+    pipeline.tensor = options.tensor_ranks;
     for (const RankTrace& trace : traces)
         for (const Event& event : trace.events) pipeline.chunks = std::max(pipeline.chunks, event.chunk + 1);
     return pipeline;

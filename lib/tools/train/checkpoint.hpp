@@ -33,9 +33,10 @@ struct LoadedCheckpoint {
     TrainingState state;
 };
 
-/// Loads a step folder, whole or in shards, the newest complete step of a folder of steps, or a folder or file of Hugging Face's
-/// GPT-2. Every number is rounded from the file's dtype to that of where it goes, and comes from the most
-/// precise copy that is there: from the master weights rather than from a 16-bit parameter.
+/// Loads a step folder, whole or in shards, the newest complete step of a folder of steps, or a folder or
+/// file of Hugging Face's GPT-2. Every number is rounded from the file's dtype to that of where it goes, and
+/// comes from the most precise copy that is there: from the master weights rather than from a 16-bit
+/// parameter.
 ///
 /// `states` may be nullptr: the parameters alone are loaded. Where the files have no optimizer states they
 /// become m = v = 0, step 0.

@@ -164,6 +164,7 @@ PictureOptions picture_of(const TrainOptions& options)
     PictureOptions picture;
     if (layout.pp == 1) return picture;
     picture.stages = layout.pp;
+    picture.tensor_ranks = layout.tp;
     picture.title = title_of_schedule(layout.schedule, layout.pp, static_cast<int>(options.micro_batches),
                                       layout.virtual_stages);
     return picture;

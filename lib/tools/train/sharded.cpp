@@ -18,6 +18,8 @@ using nlohmann::json;
 
 constexpr const char* places_key = "shardlings.places";
 
+constexpr int most_ranks = 1'000'000;
+
 /// Ranks in all, of "shard-00003-of-00008.safetensors" and the like.
 std::optional<int> ranks_of(std::string_view name)
 {
@@ -29,7 +31,7 @@ std::optional<int> ranks_of(std::string_view name)
     const std::string_view number = name.substr(of + middle.size());
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), ranks);
     const bool whole = std::string_view(end, number.data() + number.size()) == ".safetensors";
-    if (error != std::errc{} || !whole || ranks < 1) return std::nullopt;
+    if (error != std::errc{} || !whole || ranks < 1 || ranks > most_ranks) return std::nullopt;
     return ranks;
 }
 
@@ -103,6 +105,17 @@ json places_of(const std::vector<OwnPart>& parts, const ModelShape& shape)
     return places;
 }
 
+/// Whether a tensor can have this shape; its elements can then be counted.
+bool is_possible(const Shape& shape)
+{
+    std::int64_t left = std::int64_t{1} << 48;
+    for (const std::int64_t size : shape) {
+        if (size < 1 || size > left) return false;
+        left /= size;
+    }
+    return true;
+}
+
 /// "m.wte.weight" -> "wte.weight".
 std::string_view parameter_name(std::string_view name)
 {
@@ -116,6 +129,11 @@ std::string_view parameter_name(std::string_view name)
 std::string shard_name(int rank, int ranks)
 {
     return fmt::format("shard-{:05}-of-{:05}.safetensors", rank, ranks);
+}
+
+bool is_shard_name(std::string_view name)
+{
+    return ranks_of(name).has_value();
 }
 
 std::vector<std::string> shard_names_in(const fs::path& folder)
@@ -179,8 +197,11 @@ void ShardedTensors::add(std::size_t file)
             const json& place = places.at(std::string(parameter_name(name)));
             Piece piece{file, &tensor, place.at("runs").get<decltype(Piece::runs)>()};
             const Shape shape = place.at("shape").get<Shape>();
-            if (std::ranges::any_of(shape, [](std::int64_t size) { return size < 1 || size > 1 << 30; }))
+            if (!is_possible(shape))
                 throw damaged(fmt::format("'{}' has the shape {}", name, to_string(shape)));
+            if (!tensor.dtype || *tensor.dtype > DType::fp16)
+                throw damaged(
+                    fmt::format("'{}' holds {}: expected F64, F32, BF16 or F16", name, tensor.dtype_name));
             std::int64_t elements = 0;
             for (const auto& [begin, count] : piece.runs) {
                 if (begin < 0 || count < 1 || begin > elements_of(shape) - count)

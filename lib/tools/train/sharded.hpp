@@ -25,6 +25,9 @@ namespace shardlings {
 /// "shard-00003-of-00008.safetensors".
 std::string shard_name(int rank, int ranks);
 
+/// True for such a name.
+bool is_shard_name(std::string_view name);
+
 /// The names of all shards that belong to those of which some are in a folder, by rank; empty when there are
 /// none. Error when shards of several checkpoints are there.
 std::vector<std::string> shard_names_in(const std::filesystem::path& folder);

@@ -73,7 +73,7 @@ std::optional<CheckpointFiles> newest_step(const fs::path& parent)
     std::optional<CheckpointFiles> found;
     for (const fs::directory_entry& entry : fs::directory_iterator(parent)) {
         const std::int64_t step = step_of(entry.path().filename().string()).value_or(-1);
-        if (step <= newest) continue;
+        if (step <= newest || !entry.is_directory()) continue;
         CheckpointFiles files = files_in(entry.path());
         if (!is_complete(files)) continue;
         newest = step;
@@ -116,6 +116,8 @@ CheckpointFiles find_checkpoint(const fs::path& path)
     const fs::file_status status = fs::status(path, error);
     check(status.type() != fs::file_type::not_found, "there is no checkpoint '{}'", path.string());
     check(!error, "cannot read '{}': {}", path.string(), error.message());
+    check(fs::is_directory(status) || !is_shard_name(path.filename().string()),
+          "'{}' is one shard of a checkpoint: name its folder to load all of them", path.string());
     if (!fs::is_directory(status))
         return {path.parent_path(), path, file_in(path.parent_path(), "config.json"), {}, {}};
     try {

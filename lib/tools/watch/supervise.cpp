@@ -43,7 +43,7 @@ void pass_on(int signal)
 class Run {
   public:
     Run(const Command& command, const Environment& environment, const Options& options)
-        : observer_(folder_.path(), options.period)
+        : observer_(folder_.path(), options.period), only_deadlocks_(options.only_deadlocks)
     {
         const std::string library =
             options.library.empty()
@@ -57,6 +57,8 @@ class Run {
                                {folder_variable, folder_.path()},
                                {synchronous_variable, options.synchronous ? "1" : "0"},
                                {checksums_variable, options.checksums ? "1" : "0"}});
+        // UCX, which MPICH may use, would keep a crash to itself and lets nobody else handle it.
+        all.emplace_back("UCX_HANDLE_ERRORS", "none");
         start(command, all);
     }
 
@@ -165,7 +167,7 @@ class Run {
         if (!told_.insert({name, number}).second) return;
         failed_ = Clock::now();
         const Graph graph(observer_.load(job));
-        if (asked_to_end == 0) say(end_report(graph, number));
+        if (asked_to_end == 0 && !only_deadlocks_) say(end_report(graph, number));
         const int file = open(job[number].path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (file < 0) return;
         const std::uint32_t yes = 1;
@@ -201,7 +203,7 @@ class Run {
             }
             if (observer_.first_ended(name) >= 0) look_at_end(name, job, observer_.first_ended(name));
             if (const auto code = late_mismatch(job)) code_ = *code;
-            say(closing_report(Graph(observer_.load(job))));
+            if (!only_deadlocks_) say(closing_report(Graph(observer_.load(job))));
         }
         clean_up();
         return code_;
@@ -231,6 +233,7 @@ class Run {
 
     TemporaryFolder folder_;
     Observer observer_;
+    bool only_deadlocks_;
     pid_t launcher_ = 0;
     bool launcher_ended_ = false;
     bool suspicion_ = false;

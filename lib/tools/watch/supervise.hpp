@@ -9,10 +9,11 @@
 namespace shardlings::watch {
 
 struct Options {
-    double period = 0.5;       // seconds after which a wait is looked into
-    bool synchronous = false;  // standard sends end only when their receives have begun
-    bool checksums = true;     // of the buffers of operations that have begun and not ended
-    std::string library;       // the preloaded one; empty: libmpiwatch.so beside this program
+    double period = 0.5;          // seconds after which a wait is looked into
+    bool synchronous = false;     // standard sends end only when their receives have begun
+    bool checksums = true;        // of the buffers of operations that have begun and not ended
+    bool only_deadlocks = false;  // and collectives that do not fit; not how ranks end or what is left undone
+    std::string library;          // the preloaded one; empty: libmpiwatch.so beside this program
 };
 
 /// Exit codes of a run that was ended because of what was seen.
