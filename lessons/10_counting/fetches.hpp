@@ -7,6 +7,7 @@
 #include "lessons/06_pipeline/stages.hpp"
 #include "lessons/07_gpipe/schedules.hpp"
 #include "lessons/10_counting/parameters.hpp"
+#include "lessons/10_counting/schedule.hpp"
 
 namespace counting {
 
@@ -93,18 +94,6 @@ class Fetches {
     std::vector<std::int64_t> counts_;
     Buckets there_;
 };
-
-inline pipeline::Schedule schedule_of(const Job& job)
-{
-    const Layout& layout = job.layout;
-    const int micro_batches = static_cast<int>(job.micro_batches);
-    if (layout.pp == 1 || layout.schedule == "naive")
-        return pipeline::naive_schedule(layout.pp, micro_batches);
-    if (layout.schedule == "gpipe") return pipeline::gpipe_schedule(layout.pp, micro_batches);
-    if (layout.schedule == "1f1b")
-        return pipeline::one_forward_one_backward_schedule(layout.pp, micro_batches);
-    return pipeline::interleaved_schedule(layout.pp, micro_batches, layout.virtual_stages);
-}
 
 }  // namespace given
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lib/tools/agreement/activations.hpp"
 #include "lessons/10_counting/flops.hpp"
 #include "lessons/10_counting/states.hpp"
 #include "lessons/10_counting/traffic.hpp"
@@ -41,7 +42,16 @@ std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const
         return static_cast<double>(options.steps) * static_cast<double>(bytes);
     };
     const grid::Groups& groups = trainer.groups();
+    const auto peak = static_cast<double>(device.memory().peak_of(Category::activations));
+    // Whether the last activation that was sent has been carried when the next pass begins is a matter of
+    // time.
+    const double on_its_way =
+        job.layout.pp > 1 ? static_cast<double>(job.micro_batch() * job.shape.sequence * job.shape.hidden) *
+                                static_cast<double>(size_of(job.dtype))
+                          : 0.0;
     std::vector<Entry> entries{
+        {"bytes of activations at most", static_cast<double>(counting::peak_activations(job, place)), peak,
+         0.01 * peak + on_its_way},
         {"bytes sent in the tensor-parallel group", of_all_steps(counting::tensor_parallel_bytes(job, place)),
          sent(groups.tensor)},
         {"bytes sent in the data-parallel group", of_all_steps(counting::data_parallel_bytes(job, place)),

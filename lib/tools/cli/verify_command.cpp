@@ -41,6 +41,7 @@ TrainFlags small_model()
     flags.options.shape.sequence = 5;
     flags.options.steps = 2;
     flags.dtype = "fp64";
+    flags.device_flops = 1e9;  // slow beside the links, as devices are with models that are not small
     return flags;
 }
 
@@ -74,9 +75,10 @@ std::string common_flags(const TrainFlags& flags)
     std::string line = fmt::format(
         "--layers {} --hidden {} --heads {} --seq {} --vocab {} --steps {} --lr {} --weight-decay {} --clip "
         "{} "
-        "--seed {} --dtype {} --dropout {}",
+        "--seed {} --dtype {} --dropout {} --device-flops {}",
         o.shape.layers, o.shape.hidden, o.shape.heads, o.shape.sequence, o.shape.vocabulary, o.steps,
-        o.adamw.learning_rate, o.adamw.weight_decay, o.max_norm, o.seed, flags.dtype, o.dropout);
+        o.adamw.learning_rate, o.adamw.weight_decay, o.max_norm, o.seed, flags.dtype, o.dropout,
+        flags.device_flops);
     if (!o.data.empty()) line += fmt::format(" --data {:?}", o.data);
     return line;
 }
