@@ -2,10 +2,10 @@
 #pragma once
 
 #include <set>
+#include <vector>
 
 #include "lessons/06_pipeline/schedule.hpp"
 #include "lessons/06_pipeline/stages.hpp"
-#include "lessons/07_gpipe/schedules.hpp"
 #include "lessons/10_counting/parameters.hpp"
 #include "lessons/10_counting/schedule.hpp"
 

@@ -34,6 +34,8 @@ says 0 '^kept$' --pp 2 --dp 2 --tp 2 --zero 3 --microbatches 2 --schedule 1f1b -
 holds "$folder/one.json" 'v["kept"] and v["ranks"] == 8 and len(v["steps"]) == 2'
 holds "$folder/one.json" 'all(s["bitwise"] and s["disagreements"] == 0 and not s["broken"] for s in v["steps"])'
 holds "$folder/one.json" 'all(w["error"] <= w["allowed"] for s in v["steps"] for w in s["with_single"]["worst"].values())'
+# What lesson 10 does not count is left out of the ledger, and the rest is kept.
+says 0 '^kept$' --pp 2 --dp 2 --zero 3 --microbatches 2 --bucket-bytes 100000 --zero3-fetch broadcast
 # Adding up the micro-batches in shards promises no bits, and gives none.
 says 0 ' -$' --dp 2 --zero 2 --microbatches 2 --zero-accumulate shards
 

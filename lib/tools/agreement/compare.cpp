@@ -187,16 +187,20 @@ double Judge::allowed(const Observation& exact, const Observation& single, Quant
     if (options_.dtype == DType::fp64)
         return (quantity == Quantity::v ? 2.0 : 1.0) * rounding_tolerance * largest(truth) +
                (is_parameter ? largest(slack) : 0.0);
-    const double own = std::max(root_mean_square(truth, cut(single, quantity, place)),
-                                unit_roundoff(options_.dtype) * largest(truth));
+    const auto own = [&](Quantity which) {
+        const Values there = cut(exact, which == Quantity::master ? Quantity::parameter : which, place);
+        return std::max(root_mean_square(there, cut(single, which, place)),
+                        unit_roundoff(options_.dtype) * largest(there));
+    };
     const std::vector<double> zero(truth.size());
-    if (is_parameter) return precision_factor * own + root_mean_square(slack, zero);
-    // m and v hold weighted sums of gradients and of their squares.
-    const double weight = quantity == Quantity::gradient ? 1.0
-                          : quantity == Quantity::m      ? 1.0 - options_.adamw.beta1
-                                                         : (1.0 - options_.adamw.beta2) * 2.0 *
-                                                          largest(cut(exact, Quantity::gradient, place));
-    return precision_factor * (own + weight * response_[tensor]);
+    if (is_parameter) return precision_factor * own(quantity) + root_mean_square(slack, zero);
+    // m and v hold weighted sums of gradients and of their squares: what those may be off by, so may they.
+    const double gradient = own(Quantity::gradient) + response_[tensor];
+    if (quantity == Quantity::gradient) return precision_factor * gradient;
+    const double weight = quantity == Quantity::m ? 1.0 - options_.adamw.beta1
+                                                  : (1.0 - options_.adamw.beta2) * 2.0 *
+                                                        largest(cut(exact, Quantity::gradient, place));
+    return precision_factor * (own(quantity) + weight * gradient);
 }
 
 Comparison Judge::compare(const Observation& exact, const Observation& single, const Observation& got)

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "lib/tools/agreement/activations.hpp"
 #include "lessons/10_counting/flops.hpp"
 #include "lessons/10_counting/states.hpp"
 #include "lessons/10_counting/traffic.hpp"
+#include "lib/tools/agreement/activations.hpp"
 #include "lib/tools/trace/collect.hpp"
 
 namespace shardlings::agreement {
@@ -50,20 +50,32 @@ std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const
                                 static_cast<double>(size_of(job.dtype))
                           : 0.0;
     std::vector<Entry> entries{
-        {"bytes of activations at most", static_cast<double>(counting::peak_activations(job, place)), peak,
-         0.01 * peak + on_its_way},
         {"bytes sent in the tensor-parallel group", of_all_steps(counting::tensor_parallel_bytes(job, place)),
          sent(groups.tensor)},
-        {"bytes sent in the data-parallel group", of_all_steps(counting::data_parallel_bytes(job, place)),
-         sent(groups.data.data)},
         {"bytes sent in the pipeline", of_all_steps(counting::pipeline_bytes(job, place)),
          sent(groups.pipeline)},
-        {"bytes of parameters", static_cast<double>(states.parameters), counted(Category::parameters)},
-        {"bytes of gradients", static_cast<double>(states.gradients), counted(Category::gradients)},
-        {"bytes of optimizer states", static_cast<double>(states.optimizer_states),
-         counted(Category::optimizer_states)},
         {"FLOPs of matrix products",
          static_cast<double>(options.steps) * counting::device_gemm_flops(job, place), device.flops()}};
+    // Lesson 10 counts a bucket for every module, fetched by all-gather and reduced once a step, and no
+    // masks.
+    const bool a_bucket_each = options.bucket_bytes == 1;
+    const bool once_a_step = !options.zero.accumulate_in_shards || job.micro_batches == 1;
+    const bool by_all_gather = job.layout.zero < 3 || options.zero.fetch == zero::Fetch::all_gather;
+    if (a_bucket_each) {
+        entries.push_back(
+            {"bytes of parameters", static_cast<double>(states.parameters), counted(Category::parameters)});
+        entries.push_back(
+            {"bytes of gradients", static_cast<double>(states.gradients), counted(Category::gradients)});
+        entries.push_back({"bytes of optimizer states", static_cast<double>(states.optimizer_states),
+                           counted(Category::optimizer_states)});
+    }
+    if (a_bucket_each && once_a_step && by_all_gather)
+        entries.push_back({"bytes sent in the data-parallel group",
+                           of_all_steps(counting::data_parallel_bytes(job, place)), sent(groups.data.data)});
+    if (options.dropout == 0.0)
+        entries.push_back({"bytes of activations at most",
+                           static_cast<double>(counting::peak_activations(job, place)), peak,
+                           0.01 * peak + on_its_way});
     return entries;
 }
 
