@@ -156,7 +156,7 @@ TEST_CASE("08.4 check_degree: heads that T divides, a vocabulary with an entry f
          degree_case(four, 3, false, "--heads 4"), degree_case(four, 8, false, "--tp 8"),
          degree_case(four, 0, false, "--tp 0"), degree_case(four, -2, false, "--tp -2"),
          degree_case(eight_heads_five_entries, 4, false, ""),
-         degree_case(eight_heads_five_entries, 8, false, "vocabulary of 5"),
+         degree_case(eight_heads_five_entries, 8, false, "--vocab 5"),
          degree_case({1, 15, 5, 4, 11}, 5, false, ""), degree_case({1, 16, 8, 4, 8}, 8, false, ""),
          degree_case(four, 3, true, "--heads 4"), degree_case(four, 2, true, "")});
 }

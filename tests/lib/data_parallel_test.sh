@@ -18,11 +18,13 @@ check() {  # NAME COMMAND…
     fi
 }
 
+# A text that stays as it is, and small steps: AdamW makes more of a rounding with each step, as where a gradient is all
+# rounding only its sign counts.
 train() {  # NAME ARGUMENT…
     local name=$1
     shift
-    check "train $*" "$program" train --layers 2 --hidden 16 --heads 2 --seq 8 --batch 48 --steps 20 --lr 1e-2 \
-        --dtype fp64 --clip 0.5 --log-every 100 --json "$folder/$name.run.json" "$@"
+    check "train $*" "$program" train --layers 2 --hidden 16 --heads 2 --seq 8 --batch 48 --steps 20 --lr 1e-3 \
+        --data LICENSE --dtype fp64 --clip 0.5 --log-every 100 --json "$folder/$name.run.json" "$@"
 }
 
 # A Python expression over the runs: run["NAME"] is what --json wrote, trace["NAME"] the events of --trace.
