@@ -36,7 +36,7 @@ struct PictureOptions {
     // their numbers. 0: there is no pipeline. Ranks are numbered as Layout does: those of a stage are
     // neighbours.
     int stages = 0;
-    int tensor_ranks = 1;  // of a tensor-parallel group
+    int tensor_ranks = 1;         // of a tensor-parallel group
     std::string memory_counts{};  // what the memory samples count; empty: bytes
 };
 
