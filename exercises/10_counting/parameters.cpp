@@ -15,9 +15,7 @@ RoughParameters counting::rough_parameters(const ModelShape& shape)
 std::int64_t counting::blocks_of_stage(const Job& job, int stage)
 {
     const Layout& layout = job.layout;
-    const std::vector<std::int64_t> blocks =
-        layout.blocks.empty() ? pipeline::balance_blocks(job.shape, layout.pp * layout.virtual_stages)
-                              : layout.blocks;
+    const std::vector<std::int64_t> blocks = pipeline::blocks_of(job.shape, layout);
     std::int64_t sum = 0;
     for (std::size_t chunk = static_cast<std::size_t>(stage); chunk < blocks.size();
          chunk += static_cast<std::size_t>(layout.pp))

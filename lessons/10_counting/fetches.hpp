@@ -32,9 +32,7 @@ struct StageModules {
 inline StageModules modules_of(const Job& job, int stage)
 {
     const Layout& layout = job.layout;
-    const std::vector<std::int64_t> blocks =
-        layout.blocks.empty() ? pipeline::balance_blocks(job.shape, layout.pp * layout.virtual_stages)
-                              : layout.blocks;
+    const std::vector<std::int64_t> blocks = pipeline::blocks_of(job.shape, layout);
     const bool one = layout.pp == 1;
     const bool first = stage == 0;
     const bool last = stage == layout.pp - 1;

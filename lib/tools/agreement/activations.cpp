@@ -279,9 +279,7 @@ std::int64_t counting::peak_activations(const Job& job, const Place& place)
     const Layout& layout = job.layout;
     const Sizes sizes(job, place);
     Walk walk(sizes);
-    const std::vector<std::int64_t> blocks =
-        layout.blocks.empty() ? pipeline::balance_blocks(job.shape, layout.pp * layout.virtual_stages)
-                              : layout.blocks;
+    const std::vector<std::int64_t> blocks = pipeline::blocks_of(job.shape, layout);
     std::vector<Chunk> chunks;
     for (int chunk = 0; chunk < layout.virtual_stages; ++chunk)
         chunks.emplace_back(walk, sizes, job, place.stage, chunk,

@@ -25,9 +25,7 @@ void TrainOptions::validate() const
     check(batch % (layout.dp * micro_batches) == 0,
           "--batch {} cannot be cut for --dp {} ranks of --microbatches {}: choose a batch divisible by {}",
           batch, layout.dp, micro_batches, layout.dp * micro_batches);
-    const std::vector<std::int64_t> blocks =
-        layout.blocks.empty() ? pipeline::balance_blocks(shape, layout.pp * layout.virtual_stages)
-                              : layout.blocks;
+    const std::vector<std::int64_t> blocks = pipeline::blocks_of(shape, layout);
     std::int64_t sum = 0;
     for (const std::int64_t count : blocks) {
         between("stages", count, std::int64_t{1}, shape.layers);

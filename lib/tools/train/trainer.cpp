@@ -62,9 +62,7 @@ pipeline::Stage make_stage(Device& device, tensor_parallel::Boundary& boundary, 
                            int pipeline_rank)
 {
     const Layout& layout = options.layout;
-    const std::vector<std::int64_t> blocks =
-        layout.blocks.empty() ? pipeline::balance_blocks(options.shape, layout.pp * layout.virtual_stages)
-                              : layout.blocks;
+    const std::vector<std::int64_t> blocks = pipeline::blocks_of(options.shape, layout);
     pipeline::Stage stage =
         pipeline::make_stage(parts_of(boundary, options), blocks, layout.pp, pipeline_rank);
     for (std::size_t i = 0; i < stage.modules.size(); ++i) {
