@@ -64,6 +64,19 @@ class FakeRunner : public Runner {
     }
 };
 
+/// Reports one thing when the run ends with the first failure, and another when it goes through all cases.
+class TwoRunner : public Runner {
+  public:
+    std::map<std::string, std::string> first;
+    std::map<std::string, std::string> all;
+
+    ProcessResult run(const TestRun& run) const override
+    {
+        write_file(run.report, xml_of(run.to_first_failure ? first : all));
+        return {};
+    }
+};
+
 /// What is printed while this lives goes nowhere.
 class Quiet {
   public:
@@ -319,6 +332,29 @@ TEST_CASE("hints: one more each time, at most all")
     }
     course.hint("07.2", true);
     CHECK(course.progress().of("07.2").hints == 0);
+}
+
+TEST_CASE("planted bugs: the first failure is enough when it says what is wrong, else all are looked at")
+{
+    const FakeCourse course;
+    write_file(course.places.root / "tests/07_fake/wrong/b.toml",
+               "part = '07.1'\nfile = 'a.cpp'\nfind = 'f'\nreplace = 'g'\nsays = 'twice'\nwhy = 'w'\n");
+    write_file(course.places.build / "drivers/wrong/07_fake/b/a", "");
+    TwoRunner runner;
+    const auto caught = [&] {
+        const Quiet quiet;
+        return judge_planted_bugs(course.places, course.manifest, runner, "");
+    };
+    runner.first = {{"one", "twice as large"}};
+    runner.all = {{"one", ""}};
+    CHECK(caught());
+    runner.first = {{"one", "it is wrong"}};
+    runner.all = {{"one", "it is wrong"}, {"two", "twice as large"}};
+    CHECK(caught());
+    runner.all = {{"one", "it is wrong"}, {"two", "half as large"}};
+    CHECK_FALSE(caught());
+    runner.first = runner.all = {{"one", ""}};
+    CHECK_FALSE(caught());
 }
 
 TEST_CASE("skeletons must fail as open and solutions pass, and nothing else counts")

@@ -64,9 +64,10 @@ TestRun run_of(const Places& places, const Manifest& manifest, const PlantedBug&
 }
 
 PartResult judge_bug(const Places& places, const Manifest& manifest, const Runner& runner,
-                     const PlantedBug& bug)
+                     const PlantedBug& bug, bool to_first_failure)
 {
-    const TestRun run = run_of(places, manifest, bug);
+    TestRun run = run_of(places, manifest, bug);
+    run.to_first_failure = to_first_failure;
     const fs::path driver = run.drivers / fs::path(bug.file).stem();
     if (!fs::exists(driver)) return not_built(places.shown(driver) + " is missing");
     return judge_part(runner, run);
@@ -143,7 +144,13 @@ bool judge_planted_bugs(const Places& places, const Manifest& manifest, const Ru
     std::vector<PartResult> results(bugs.size());
     std::size_t missed = 0;
     two_at_a_time(
-        bugs.size(), [&](std::size_t i) { results[i] = judge_bug(places, manifest, runner, bugs[i]); },
+        bugs.size(),
+        [&](std::size_t i) {
+            // One message that says what is wrong is enough, and mostly it is the first.
+            results[i] = judge_bug(places, manifest, runner, bugs[i], true);
+            if (!why_missed(bugs[i], results[i]).empty())
+                results[i] = judge_bug(places, manifest, runner, bugs[i], false);
+        },
         [&](std::size_t i) {
             const std::string reason = why_missed(bugs[i], results[i]);
             missed += reason.empty() ? 0 : 1;
@@ -165,7 +172,7 @@ bool show_bug(const Places& places, const Manifest& manifest, const Runner& runn
         std::find_if(bugs.begin(), bugs.end(), [&](const PlantedBug& one) { return name_of(one) == name; });
     check(bug != bugs.end(),
           "there is no planted bug '{}': expected LESSON/NAME of a tests/LESSON/wrong/NAME.toml", name);
-    const PartResult result = judge_bug(places, manifest, runner, *bug);
+    const PartResult result = judge_bug(places, manifest, runner, *bug, false);
     const Part& part = find_part(find_lesson(manifest, bug->lesson), bug->part);
     for (const std::string& line : lines_for(part, result, Detail::first_few)) fmt::print("{}\n", line);
     return why_missed(*bug, result).empty();

@@ -57,9 +57,10 @@ ProcessResult LocalRunner::run(const TestRun& run) const
 {
     Environment environment{{"SHARDLINGS_DRIVERS", run.drivers.string()}};
     if (!run.seed.empty()) environment.emplace_back("SHARDLINGS_TEST_SEED", run.seed);
-    return run_captured(
-        {run.judge.string(), fmt::format("[{}]", run.part), "-r", "xml", "-o", run.report.string()},
-        environment, run.seconds);
+    Command command{run.judge.string(), fmt::format("[{}]", run.part), "-r", "xml", "-o",
+                    run.report.string()};
+    if (run.to_first_failure) command.push_back("--abort");
+    return run_captured(command, environment, run.seconds);
 }
 
 std::string name_of(Status status)

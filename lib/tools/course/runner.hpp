@@ -19,6 +19,7 @@ struct TestRun {
     std::filesystem::path report;   // takes Catch2's XML
     double seconds = 0.0;           // the limit
     std::string seed;               // of the tests' random inputs; empty: the one that is always the same
+    bool to_first_failure = false;  // the cases behind the first that fails are left out
 };
 
 /// How a test program is started: on this machine as it is, or in a sandbox.
