@@ -105,6 +105,22 @@ head -c 1000 /dev/urandom >"$folder/noise"
 refused 'noise, line [0-9]+: ' --file "$folder/noise"
 refused 'excludes' --file "$folder/good" --pp 2
 
+# --- as JSON: two passes of each micro-batch on each stage, none before the one in front of it
+"$program" schedule --pp 3 --microbatches 4 --schedule gpipe --json "$folder/schedule.json" >/dev/null
+if python3 - "$folder/schedule.json" <<'PYTHON'; then ok; else wrong "--json"; fi
+import json, sys
+one = json.load(open(sys.argv[1]))
+assert (one["seconds"], one["in_flight"], one["formulas"]["in_flight"]) == (18, [4, 4, 4], [4, 4, 4]), one
+# 2/6; the measured one is a difference of sums of 24 numbers.
+assert abs(one["bubble"] - 2 / 6) < 24 * 2**-52 and abs(one["formulas"]["bubble"] - 2 / 6) < 2**-52, one
+passes = {(p["stage"], p["pass"], p["microbatch"]): p for p in one["passes"]}
+assert len(passes) == len(one["passes"]) == 24, one
+for (stage, what, m), p in passes.items():
+    assert p["end"] - p["begin"] == (1 if what == "forward" else 2) and p["chunk"] == 0, p
+    before = passes.get((stage - 1 if what == "forward" else stage + 1, what, m))
+    assert before is None or before["end"] <= p["begin"], p
+PYTHON
+
 # --- flags
 refused '--pp is 0: expected 1 or more' --pp 0
 refused '--microbatches is -2: expected 1 or more' --microbatches -2

@@ -31,6 +31,7 @@ int run_program(int argc, char** argv)
         add_generate_command(app, command_line);
         add_schedule_command(app);
         add_grid_command(app);
+        add_measure_command(app, command_line);
         add_platform_command(app);
         add_course_commands(app);
         add_launch_command(app);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "lessons/07_gpipe/check.hpp"
 #include "lib/machine/base/error.hpp"
@@ -31,6 +32,7 @@ struct ScheduleFlags {
     std::string name = "1f1b";
     pipeline::PassCosts costs;  // of a stage: all its chunks
     std::string svg;
+    std::string json;
     std::string file;
     bool program = false;
 };
@@ -87,6 +89,36 @@ void check_spans(const pipeline::Schedule& schedule, const Spans& spans)
     }
 }
 
+/// The passes with their times in seconds, and what is printed of them; "formulas" is null where there are
+/// none.
+nlohmann::json schedule_json(const pipeline::Schedule& schedule, const Spans& spans,
+                             const std::optional<ScheduleFormulas>& formulas)
+{
+    nlohmann::json passes = nlohmann::json::array();
+    for (std::size_t stage = 0; stage < spans.size(); ++stage)
+        for (std::size_t i = 0; i < spans[stage].size(); ++i) {
+            const pipeline::Instruction& one = schedule.programs[stage][i];
+            const bool forward = one.action == pipeline::Action::forward;
+            if (!forward && one.action != pipeline::Action::backward) continue;
+            passes.push_back({{"stage", stage},
+                              {"pass", forward ? "forward" : "backward"},
+                              {"microbatch", one.micro_batch},
+                              {"chunk", one.chunk},
+                              {"begin", spans[stage][i].begin},
+                              {"end", spans[stage][i].end}});
+        }
+    nlohmann::json beside;
+    if (formulas) beside = {{"bubble", formulas->bubble}, {"in_flight", formulas->in_flight}};
+    return {{"stages", schedule.stages},
+            {"microbatches", schedule.micro_batches},
+            {"chunks", schedule.chunks},
+            {"bubble", std::abs(bubble_fraction(schedule, spans))},
+            {"in_flight", most_in_flight(schedule)},
+            {"seconds", end_of(spans)},
+            {"formulas", beside},
+            {"passes", std::move(passes)}};
+}
+
 void run_schedule(const ScheduleFlags& flags)
 {
     check_costs(flags.costs);
@@ -112,11 +144,12 @@ void run_schedule(const ScheduleFlags& flags)
     if (!flags.svg.empty())
         write_schedule_picture(flags.svg, fmt::format("{}; bubble {:.1f} %", title, 100.0 * std::abs(bubble)),
                                schedule, spans, costs);
+    const std::optional<ScheduleFormulas> formulas = own ? std::nullopt : formulas_of(flags.name, schedule);
+    if (!flags.json.empty()) write_text(flags.json, schedule_json(schedule, spans, formulas).dump(1) + "\n");
     if (flags.program) {
         fmt::print("{}", program_text(schedule));
         return;
     }
-    const std::optional<ScheduleFormulas> formulas = own ? std::nullopt : formulas_of(flags.name, schedule);
     fmt::print("{}\n{}\n", title, draw_schedule(schedule, spans, costs));
     print_bubble(bubble, formulas, costs.message);
     print_in_flight(schedule, formulas);
@@ -142,6 +175,7 @@ void add_schedule_command(CLI::App& app)
     add("--backward", flags->costs.backward, "seconds of its backward pass");
     add("--message", flags->costs.message, "seconds of a message between neighbours");
     command->add_option("--svg", flags->svg, "file for a picture");
+    command->add_option("--json", flags->json, "file for the passes, their times and the bubble");
     command->add_flag("--program", flags->program, "print the instructions instead of the drawing");
     CLI::Option* file =
         command->add_option("--file", flags->file, "schedule to read, in the form that --program prints");

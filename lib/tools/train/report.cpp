@@ -124,9 +124,8 @@ void ProgressLine::show(const StepFigures& figures, const Device& device)
     std::fflush(stdout);
 }
 
-void write_json_report(const std::string& path, const TrainOptions& options,
-                       const std::vector<StepFigures>& steps, const ValidationFigures& validation,
-                       const std::vector<RankFigures>& ranks)
+json report_of(const TrainOptions& options, const std::vector<StepFigures>& steps,
+               const std::vector<RankFigures>& ranks)
 {
     json list = json::array();
     for (const StepFigures& one : steps)
@@ -136,13 +135,17 @@ void write_json_report(const std::string& path, const TrainOptions& options,
                         {"skipped", one.report.skipped},
                         {"exposed_seconds", one.report.exposed_seconds},
                         {"virtual_seconds", one.virtual_seconds}});
-    const json report = {{"config", config_of(options)},
-                         {"steps", std::move(list)},
-                         {"validation",
-                          {{"bits_per_byte", validation.bits_per_byte},
-                           {"order_0_entropy", validation.statistics.order_0},
-                           {"bigram_cross_entropy", validation.statistics.bigram}}},
-                         {"ranks", ranks}};
+    return {{"config", config_of(options)}, {"steps", std::move(list)}, {"ranks", ranks}};
+}
+
+void write_json_report(const std::string& path, const TrainOptions& options,
+                       const std::vector<StepFigures>& steps, const ValidationFigures& validation,
+                       const std::vector<RankFigures>& ranks)
+{
+    json report = report_of(options, steps, ranks);
+    report["validation"] = {{"bits_per_byte", validation.bits_per_byte},
+                            {"order_0_entropy", validation.statistics.order_0},
+                            {"bigram_cross_entropy", validation.statistics.bigram}};
     write_text(path, report.dump(1) + "\n");
 }
 

@@ -48,6 +48,10 @@ struct ValidationFigures {
     TextStatistics statistics;
 };
 
+/// The run's figures but for the validation.
+nlohmann::json report_of(const TrainOptions& options, const std::vector<StepFigures>& steps,
+                         const std::vector<RankFigures>& ranks);
+
 /// Writes the run's figures, in bytes and seconds, as the design describes: config, steps, validation, ranks.
 /// Error when the file cannot be written; it appears whole or not at all.
 void write_json_report(const std::string& path, const TrainOptions& options,
