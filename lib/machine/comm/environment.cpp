@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <initializer_list>
+#include <string_view>
 
 namespace shardlings {
 
@@ -22,6 +23,14 @@ bool started_by_launcher()
 {
     return is_set({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", simulated_rank_variable}) ||
            started_by_srun();
+}
+
+bool speaks_for_launch()
+{
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", simulated_rank_variable})
+        if (const char* rank = std::getenv(name); rank != nullptr) return std::string_view(rank) == "0";
+    const char* process = std::getenv("SLURM_PROCID");
+    return !started_by_srun() || process == nullptr || std::string_view(process) == "0";
 }
 
 bool started_by_srun()

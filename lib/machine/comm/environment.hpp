@@ -9,6 +9,9 @@ inline constexpr const char* simulated_rank_variable = "SHARDLINGS_SIMULATED_RAN
 /// True under mpirun, mpiexec or srun, and on a simulated rank.
 bool started_by_launcher();
 
+/// False for all processes of a launch but one, which says what all of them would: as far as launchers tell.
+bool speaks_for_launch();
+
 /// True for a process of srun's.
 bool started_by_srun();
 

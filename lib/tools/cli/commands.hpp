@@ -26,6 +26,7 @@ void add_platform_command(CLI::App& app);
 void add_diagnose_command(CLI::App& app);
 void add_grid_command(CLI::App& app);
 void add_measure_command(CLI::App& app, const CommandLine& command_line);
+void add_completion_command(CLI::App& app);
 
 /// Where ranks are: processes on the hosts of a file, or, without one, on this machine; simulated ones on
 /// devices of a topology.

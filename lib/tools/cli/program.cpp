@@ -10,6 +10,7 @@
 #include "lib/machine/comm/environment.hpp"
 #include "lib/tools/bench/commands.hpp"
 #include "lib/tools/cli/commands.hpp"
+#include "lib/tools/cli/usage_error.hpp"
 #include "lib/tools/course/commands.hpp"
 
 namespace shardlings {
@@ -36,11 +37,12 @@ int run_program(int argc, char** argv)
         add_course_commands(app);
         add_launch_command(app);
         add_diagnose_command(app);
+        add_completion_command(app);
     }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error);
+        return answer(app, error);
     } catch (const std::exception& error) {
         fmt::print(stderr, "shardlings: {}\n", error.what());
         return 1;

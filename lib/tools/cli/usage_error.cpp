@@ -1,0 +1,99 @@
+#include "lib/tools/cli/usage_error.hpp"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <numeric>
+
+#include "lib/machine/comm/environment.hpp"
+
+namespace shardlings {
+
+namespace {
+
+/// Letters to insert, delete or replace between two words (Levenshtein 1966).
+std::size_t edits(const std::string& a, const std::string& b)
+{
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = row[0]++;
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+/// The name that takes the fewest edits, if they are few for its length; else empty.
+std::string nearest(const std::string& word, const std::vector<std::string>& names)
+{
+    std::string best;
+    std::size_t fewest = word.size() / 3 + 2;
+    for (const std::string& name : names)
+        if (const std::size_t distance = edits(word, name); distance < fewest) {
+            best = name;
+            fewest = distance;
+        }
+    return best;
+}
+
+std::vector<std::string> names_in(const CLI::App& command)
+{
+    std::vector<std::string> names;
+    for (const CLI::App* one : command.get_subcommands({})) names.push_back(one->get_name());
+    for (const CLI::Option* one : command.get_options({}))
+        for (const std::string& name : one->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+/// The subcommand that the command line got to.
+const CLI::App& last_command(const CLI::App& app)
+{
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    return chosen.empty() ? app : last_command(*chosen.back());
+}
+
+std::string path_of(const CLI::App& command)
+{
+    const CLI::App* parent = command.get_parent();
+    return parent == nullptr ? command.get_name() : path_of(*parent) + " " + command.get_name();
+}
+
+/// The first word that no command knows: a flag, or what stands for a subcommand. Empty: there is none.
+std::string unknown_word(const CLI::App& command)
+{
+    const bool wants_subcommand = !command.get_subcommands({}).empty();
+    for (const std::string& word : command.remaining())
+        if (word != "--" && (wants_subcommand || word.starts_with("-")))
+            return word.substr(0, word.find('='));
+    return {};
+}
+
+std::string what_is_wrong(const CLI::App& command, const CLI::ParseError& error)
+{
+    const std::string unknown = unknown_word(command);
+    if (unknown.empty()) return error.what();
+    const std::string meant = nearest(unknown, names_in(command));
+    return fmt::format("'{}' is not known here{}", unknown,
+                       meant.empty() ? "" : fmt::format(": did you mean {}?", meant));
+}
+
+}  // namespace
+
+int answer(const CLI::App& app, const CLI::ParseError& error)
+{
+    const bool is_usage_error =
+        error.get_exit_code() != 0 && dynamic_cast<const CLI::RuntimeError*>(&error) == nullptr;
+    if (!is_usage_error) return app.exit(error);
+    const CLI::App& command = last_command(app);
+    if (speaks_for_launch())
+        fmt::print(stderr, "{}: {}\n({} --help lists what there is)\n", path_of(command),
+                   what_is_wrong(command, error), path_of(command));
+    return usage_exit_code;
+}
+
+}  // namespace shardlings
