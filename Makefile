@@ -278,7 +278,7 @@ $(demos): $(BUILD)/lessons/%: $(BUILD)/obj/lessons/%.o $(stack_objects) $(demo_t
 	$(quiet)$(CXX) $(sanitizer) -o $@ $(filter %.o,$^) $(libraries)
 
 exercise-%: ## test your code of lesson NN (PART=01.3 for one part)
-	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/tests/$(call lesson_of,$*)/test
+	@$(MAKE) -j$(JOBS) build $(BUILD)/tests/$(call lesson_of,$*)/test
 	@$(MAKE) -k -j$(JOBS) exercise-drivers-$* 2>&1 | $(BUILD)/shardlings course compiler-output || true
 	@$(BUILD)/shardlings course test $* --code exercise --build $(BUILD) $(if $(PART),--part $(PART)) $(if $(V),--verbose)
 
@@ -286,7 +286,7 @@ exercise-drivers-%: always
 	@$(MAKE) -k -j$(JOBS) $(foreach s,$(call stems,$(call lesson_of,$*)),$(BUILD)/drivers/exercise/$(call lesson_of,$*)/$s)
 
 solution-%: ## test the reference of lesson NN with the same tests
-	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/tests/$(call lesson_of,$*)/test $(BUILD)/drivers/solution/$(call lesson_of,$*)/all
+	@$(MAKE) -j$(JOBS) build $(BUILD)/tests/$(call lesson_of,$*)/test $(BUILD)/drivers/solution/$(call lesson_of,$*)/all
 	@$(BUILD)/shardlings course test $* --code solution --build $(BUILD) $(if $(PART),--part $(PART)) $(if $(V),--verbose)
 
 # A collective of one's own, in a header: the example's main with the header, function and kind put in its place,
@@ -356,7 +356,7 @@ wrong: all ## every planted bug must be found by the tests (those of one lesson:
 
 bug: ## what the tests say about a planted bug: make bug BUG=00_devices/ring_passes_the_sum
 	@test -n "$(BUG)" || { echo "make bug BUG=LESSON/NAME, of a tests/LESSON/wrong/NAME.toml" >&2; exit 2; }
-	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(BUILD)/tests/$(firstword $(subst /, ,$(BUG)))/test >/dev/null
+	@$(MAKE) -j$(JOBS) build $(BUILD)/tests/$(firstword $(subst /, ,$(BUG)))/test >/dev/null
 	@$(BUILD)/shardlings course plant --build $(BUILD)
 	@$(MAKE) -j$(JOBS) bug-driver >/dev/null
 	@$(BUILD)/shardlings course show-bug $(BUG) --build $(BUILD)

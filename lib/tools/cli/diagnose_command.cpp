@@ -30,6 +30,9 @@ void add_diagnose_command(CLI::App& app)
         ->add_flag("--only-deadlocks", flags->options.only_deadlocks,
                    "say nothing of how ranks end and of what they leave undone")
         ->group("");
+    command
+        ->add_option("--about", flags->options.about, "tell a deadlock in a few lines about this source file")
+        ->group("");
     command->add_option("--library", flags->options.library,
                         "the watching library, for another MPI than this program's");
     command->add_option("program", flags->program, "mpirun and its arguments, after --")->required();

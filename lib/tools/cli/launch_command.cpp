@@ -8,7 +8,7 @@
 #include "lib/machine/base/error.hpp"
 #include "lib/machine/comm/hosts.hpp"
 #include "lib/tools/cli/commands.hpp"
-#include "lib/tools/cli/watched.hpp"
+#include "lib/tools/launch/watched.hpp"
 #include "lib/tools/train/file.hpp"
 
 namespace shardlings {

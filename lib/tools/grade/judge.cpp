@@ -8,6 +8,8 @@
 
 #include "lib/tools/grade/protocol.hpp"
 #include "lib/tools/launch/launch.hpp"
+#include "lib/tools/launch/watched.hpp"
+#include "lib/tools/watch/supervise.hpp"
 
 namespace grade {
 
@@ -31,14 +33,19 @@ json describe(const CaseInput& one)
             {"flops", topology.flops}};
 }
 
-std::string driver_program(const std::string& file)
+struct Driver {
+    std::string file;  // whose code is in question, without its ending
+    std::string program;
+};
+
+Driver driver_of(const std::string& file)
 {
     const char* folder = std::getenv("SHARDLINGS_DRIVERS");
     check(folder != nullptr,
           "SHARDLINGS_DRIVERS is not set: run these tests with make solution-NN or exercise-NN");
     for (const std::string& name : {file, std::string("all")}) {
         std::string path = std::string(folder) + "/" + name;
-        if (std::filesystem::exists(path)) return path;
+        if (std::filesystem::exists(path)) return {file, path};
     }
     throw Error(fmt::format("there is no driver for {} in {}: it did not compile", file, folder));
 }
@@ -68,6 +75,20 @@ std::string last_lines(const std::string& output)
     return output.substr(begin);
 }
 
+/// The report of the watch that ended the run; empty when none did.
+std::string watch_report(const ProcessResult& process)
+{
+    constexpr std::string_view speaker = "watch: ";
+    const std::size_t begin = process.output.rfind(speaker);
+    const bool ended_it =
+        process.exit_code == watch::deadlock_code || process.exit_code == watch::mismatch_code;
+    if (!ended_it || begin == std::string::npos) return "";
+    std::size_t end = process.output.find('\n', begin);
+    while (end != std::string::npos && process.output.compare(end + 1, 2, "  ") == 0)
+        end = process.output.find('\n', end + 1);
+    return process.output.substr(begin + speaker.size(), end - begin - speaker.size());
+}
+
 std::string what_happened(const CaseResult& result, const ProcessResult& process, double limit)
 {
     for (const RankResult& rank : result.ranks)
@@ -79,18 +100,20 @@ std::string what_happened(const CaseResult& result, const ProcessResult& process
         return fmt::format(
             "stopped after {:.0f} s: does a rank wait for a message that nobody sends, or a loop not end?",
             limit);
+    if (const std::string report = watch_report(process); !report.empty()) return report;
     const std::string lines = last_lines(process.output);
     return lines.empty() ? "the program ended without a result and without a word: does the code end it?"
                          : lines;
 }
 
 /// Runs the cases from `first` on; returns the index of the first that is not done.
-std::size_t launch(const std::string& program, const std::string& folder, const std::vector<CaseInput>& cases,
+std::size_t launch(const Driver& driver, const std::string& folder, const std::vector<CaseInput>& cases,
                    std::size_t first, double limit, std::vector<CaseResult>& results)
 {
     const int ranks = static_cast<int>(cases[first].ranks.size());
-    const ProcessResult process = run_captured(
-        mpirun_command(ranks, {program, folder, std::to_string(first)}), mpirun_environment(), limit, folder);
+    const Command command = mpirun_command(ranks, {driver.program, folder, std::to_string(first)});
+    const ProcessResult process =
+        run_captured(watched(command, driver.file + ".cpp"), mpirun_environment(), limit, folder);
     for (std::size_t i = first; i < cases.size(); ++i) {
         CaseResult& result = results[i];
         result.started = true;
@@ -129,7 +152,7 @@ CaseInput one_rank(std::string operation, json inputs)
 
 std::vector<CaseResult> run_cases(const std::string& file, const std::vector<CaseInput>& cases, double limit)
 {
-    const std::string program = driver_program(file);
+    const Driver driver = driver_of(file);
     std::vector<CaseResult> results(cases.size(), not_started());
     // One launch for each number of ranks that occurs.
     std::map<std::size_t, std::vector<std::size_t>> by_ranks;
@@ -147,7 +170,7 @@ std::vector<CaseResult> run_cases(const std::string& file, const std::vector<Cas
             .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
         std::vector<CaseResult> group_results(group.size(), not_started());
         for (std::size_t next = 0; next < group.size() && !give_up;) {
-            next = launch(program, folder.path(), group, next, limit, group_results);
+            next = launch(driver, folder.path(), group, next, limit, group_results);
             const CaseResult& last = group_results[next - 1];
             if (!last.failure.empty()) ++failures;
             give_up = last.stopped || failures == failures_allowed || (ranks > 1 && is_open(last));

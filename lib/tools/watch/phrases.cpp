@@ -14,6 +14,17 @@ bool is_world(const CommunicatorRecord& entry)
     return std::string_view(entry.name, strnlen(entry.name, longest_name)) == "MPI_COMM_WORLD";
 }
 
+std::string end_of(const Graph& graph, int rank)
+{
+    const RankView& view = graph.rank(rank);
+    if (view.record == nullptr) return "has ended";
+    const Life life = view.record->header.life;
+    if (life == Life::finalizing || life == Life::finalized) return "has called MPI_Finalize";
+    if (life == Life::exited) return "has left by exit() without MPI_Finalize";
+    if (life == Life::crashed) return "has crashed";
+    return "has ended without MPI_Finalize";
+}
+
 }  // namespace
 
 std::string list_of(const std::set<int>& ranks)
@@ -58,6 +69,25 @@ std::string on_communicator(const Graph& graph, int rank, std::uint64_t id)
 {
     const std::string name = name_of(graph, rank, id);
     return name == "MPI_COMM_WORLD" ? "" : ", on " + name;
+}
+
+std::string gone_text(const Graph& graph)
+{
+    std::set<int> gone;
+    for (const int rank : graph.stuck())
+        for (const Pending* operation : graph.missing(rank))
+            for (const int other : graph.awaited(rank, *operation))
+                if (graph.is_gone(other)) gone.insert(other);
+    std::string text;
+    for (const int rank : gone) text += fmt::format("  rank {} {}\n", rank, end_of(graph, rank));
+    return text;
+}
+
+std::string cycle_text(const Graph& graph)
+{
+    std::string text;
+    for (const int rank : graph.cycle()) text += fmt::format("{}{}", text.empty() ? "cycle: " : " -> ", rank);
+    return text;
 }
 
 std::string indented(const std::vector<std::string>& places)

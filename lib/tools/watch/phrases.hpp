@@ -22,6 +22,10 @@ std::string name_of(const Graph& graph, int rank, std::uint64_t communicator);
 std::string on_communicator(const Graph& graph, int rank, std::uint64_t communicator);
 /// "from 3, tag 7", "to 1, tag 0", what a collective waits for.
 std::string text_of(const Graph& graph, int rank, const Pending& operation);
+/// Lines "  rank 2 has called MPI_Finalize" of the ranks that stuck ones wait for in vain.
+std::string gone_text(const Graph& graph);
+/// "cycle: 0 -> 1 -> 0"; empty when there is none.
+std::string cycle_text(const Graph& graph);
 /// Lines "at …" below a line of a report.
 std::string indented(const std::vector<std::string>& places);
 

@@ -19,7 +19,6 @@ namespace shardlings::watch {
 
 namespace {
 
-constexpr std::size_t most_lines = 4;
 constexpr unsigned seconds_for_reading = 20;
 constexpr GElf_Addr load_address = 0x4000'0000;  // any: files are looked at one by one
 
@@ -104,7 +103,7 @@ bool is_of_the_system(const std::string& path)
            path.starts_with("linux-") || path.find("libmpiwatch") != std::string::npos;
 }
 
-void write_places(const std::vector<Stack>& stacks, std::ostream& out)
+void write_places(const std::vector<Stack>& stacks, std::size_t most, std::ostream& out)
 {
     std::map<std::string, CodeFile> files;
     for (std::size_t i = 0; i < stacks.size(); ++i) {
@@ -119,7 +118,7 @@ void write_places(const std::vector<Stack>& stacks, std::ostream& out)
             const std::string line = files.try_emplace(path, path).first->second.line(offset);
             if (line.empty()) continue;
             out << i << ' ' << line << '\n';
-            if (++lines == most_lines) break;
+            if (++lines == most) break;
         }
         if (lines == 0 && !without_line.empty()) out << i << ' ' << without_line << '\n';
     }
@@ -144,7 +143,7 @@ Stack stack_of(const Record& record, std::uint64_t site)
     return stack;
 }
 
-std::vector<std::vector<std::string>> places_of(const std::vector<Stack>& stacks)
+std::vector<std::vector<std::string>> places_of(const std::vector<Stack>& stacks, std::size_t most)
 {
     std::vector<std::vector<std::string>> places(stacks.size());
     std::array<int, 2> ends{};
@@ -153,7 +152,7 @@ std::vector<std::vector<std::string>> places_of(const std::vector<Stack>& stacks
     if (reader == 0) {
         alarm(seconds_for_reading);
         std::ostringstream text;
-        write_places(stacks, text);
+        write_places(stacks, most, text);
         const std::string all = text.str();
         [[maybe_unused]] const ssize_t written = write(ends[1], all.data(), all.size());
         _exit(0);

@@ -36,17 +36,6 @@ std::string wait_text(const Graph& graph, int rank)
     return text;
 }
 
-std::string gone_text(const Graph& graph, int rank)
-{
-    const RankView& view = graph.rank(rank);
-    if (view.record == nullptr) return "has ended";
-    const Life life = view.record->header.life;
-    if (life == Life::finalizing || life == Life::finalized) return "has called MPI_Finalize";
-    if (life == Life::exited) return "has left by exit() without MPI_Finalize";
-    if (life == Life::crashed) return "has crashed";
-    return "has ended without MPI_Finalize";
-}
-
 /// Messages to a stuck receiver that it does not ask for.
 std::string near_misses(const Graph& graph, int rank)
 {
@@ -102,16 +91,8 @@ std::string deadlock_report(const Graph& graph)
     for (std::size_t i = 0; i < stuck.size(); ++i)
         text += fmt::format("  rank {} waits in {}\n{}", stuck[i], wait_text(graph, stuck[i]),
                             indented(places[i]));
-    std::set<int> gone;
-    for (const int rank : stuck)
-        for (const Pending* operation : graph.missing(rank))
-            for (const int other : graph.awaited(rank, *operation))
-                if (graph.is_gone(other)) gone.insert(other);
-    for (const int rank : gone) text += fmt::format("  rank {} {}\n", rank, gone_text(graph, rank));
-    const auto cycle = graph.cycle();
-    for (std::size_t i = 0; i < cycle.size(); ++i)
-        text +=
-            fmt::format("{}{}{}", i == 0 ? "  cycle: " : " -> ", cycle[i], i + 1 == cycle.size() ? "\n" : "");
+    text += gone_text(graph);
+    if (const std::string cycle = cycle_text(graph); !cycle.empty()) text += "  " + cycle + "\n";
     for (const int rank : stuck) text += near_misses(graph, rank);
     std::set<int> others;
     for (int rank = 0; rank < graph.size(); ++rank)

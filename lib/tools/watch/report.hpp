@@ -9,6 +9,8 @@ namespace shardlings::watch {
 
 /// What each stuck rank waits in, where, the cycle or who has gone, and messages that nearly fit.
 std::string deadlock_report(const Graph& graph);
+/// The same in a few lines about one source file, "ring.cpp": what its calls wait for, and in which lines.
+std::string brief_deadlock_report(const Graph& graph, const std::string& file);
 /// Two ranks that called different collectives, or one with different roots, counts or types. Empty when the
 /// records do not show it.
 std::string mismatch_report(const Graph& graph, int rank, const Finding& finding);

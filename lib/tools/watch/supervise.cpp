@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,7 +45,9 @@ void pass_on(int signal)
 class Run {
   public:
     Run(const Command& command, const Environment& environment, const Options& options)
-        : observer_(folder_.path(), options.period), only_deadlocks_(options.only_deadlocks)
+        : observer_(folder_.path(), options.period),
+          only_deadlocks_(options.only_deadlocks),
+          about_(options.about)
     {
         const std::string library =
             options.library.empty()
@@ -62,10 +66,17 @@ class Run {
         start(command, all);
     }
 
+    ~Run()
+    {
+        if (launcher_file_ >= 0) close(launcher_file_);
+    }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+
     int wait()
     {
         while (!ended()) {
-            usleep(between_looks);
+            await_end_or_look();
             if (asked_to_end != 0) return stop(128 + asked_to_end);
             observer_.look();
             if (const auto code = look_at_jobs()) return stop(*code);
@@ -82,7 +93,10 @@ class Run {
         arguments.push_back(nullptr);
         launcher_ = fork();
         check(launcher_ >= 0, "cannot start {}: {}", command.front(), std::strerror(errno));
-        if (launcher_ > 0) return;
+        if (launcher_ > 0) {
+            launcher_file_ = static_cast<int>(syscall(SYS_pidfd_open, launcher_, 0));
+            return;
+        }
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         std::signal(SIGINT, SIG_DFL);
         for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
@@ -90,6 +104,12 @@ class Run {
         unsetenv("LD_PRELOAD");
         fmt::print(stderr, "shardlings: cannot start {}: {}\n", command.front(), std::strerror(errno));
         _exit(could_not_start);
+    }
+
+    void await_end_or_look() const
+    {
+        pollfd launcher{launcher_file_, POLLIN, 0};
+        poll(&launcher, 1, between_looks / 1000);
     }
 
     /// Takes up every child that has ended; true when the launcher has.
@@ -149,7 +169,8 @@ class Run {
             usleep(between_looks);
         const auto views = observer_.load(job);
         Graph with_stacks(views);
-        say(deadlock_report(with_stacks.stuck().empty() ? graph : with_stacks));
+        const Graph& last = with_stacks.stuck().empty() ? graph : with_stacks;
+        say(about_.empty() ? deadlock_report(last) : brief_deadlock_report(last, about_));
         return deadlock_code;
     }
 
@@ -234,7 +255,9 @@ class Run {
     TemporaryFolder folder_;
     Observer observer_;
     bool only_deadlocks_;
+    std::string about_;
     pid_t launcher_ = 0;
+    int launcher_file_ = -1;  // its pidfd
     bool launcher_ended_ = false;
     bool suspicion_ = false;
     int code_ = 0;

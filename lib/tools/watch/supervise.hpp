@@ -13,6 +13,7 @@ struct Options {
     bool synchronous = false;     // standard sends end only when their receives have begun
     bool checksums = true;        // of the buffers of operations that have begun and not ended
     bool only_deadlocks = false;  // and collectives that do not fit; not how ranks end or what is left undone
+    std::string about;            // a source file, "ring.cpp": a deadlock is told in a few lines about it
     std::string library;          // the preloaded one; empty: libmpiwatch.so beside this program
 };
 
