@@ -41,8 +41,9 @@ fast := lib/machine/% lib/tools/train/% lib/tools/bench/% solutions/% exercises/
 optimise = $(if $(filter $(fast),$<),-O3,-O1)
 flags = -std=c++20 $(optimise) $(CXXFLAGS) -march=$(MARCH) $(numerics) $(sanitizer) $(warnings) -I. $(eigen) $(packages) \
 	-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DEIGEN_MPL2_ONLY -DEIGEN_DONT_PARALLELIZE -MMD -MP
-# An exercise may leave things unused while it is being written; its errors come first and few.
-exercise_flags := -Wno-unused -Wno-unused-parameter -Werror=return-type -fmax-errors=3
+# An exercise may leave things unused while it is being written; its errors come first and few. A call at the end of a
+# function is a call, so that a deadlock's stack shows the line.
+exercise_flags := -Wno-unused -Wno-unused-parameter -Werror=return-type -fmax-errors=3 -fno-optimize-sibling-calls
 
 # --- what there is ----------------------------------------------------------------------------------------------
 

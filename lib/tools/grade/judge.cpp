@@ -75,14 +75,17 @@ std::string last_lines(const std::string& output)
     return output.substr(begin);
 }
 
-/// The report of the watch that ended the run; empty when none did.
+bool is_ended_by_watch(const ProcessResult& process)
+{
+    return process.exit_code == watch::deadlock_code || process.exit_code == watch::mismatch_code;
+}
+
+/// What the watch said when it ended the run; empty when it did not.
 std::string watch_report(const ProcessResult& process)
 {
     constexpr std::string_view speaker = "watch: ";
     const std::size_t begin = process.output.rfind(speaker);
-    const bool ended_it =
-        process.exit_code == watch::deadlock_code || process.exit_code == watch::mismatch_code;
-    if (!ended_it || begin == std::string::npos) return "";
+    if (!is_ended_by_watch(process) || begin == std::string::npos) return "";
     std::size_t end = process.output.find('\n', begin);
     while (end != std::string::npos && process.output.compare(end + 1, 2, "  ") == 0)
         end = process.output.find('\n', end + 1);
@@ -123,7 +126,7 @@ std::size_t launch(const Driver& driver, const std::string& folder, const std::v
         result.failure = what_happened(result, process, limit);
         const bool complete =
             std::all_of(result.ranks.begin(), result.ranks.end(), [](const auto& r) { return r.finished; });
-        result.stopped = !complete && process.timed_out;
+        result.stopped = !complete && (process.timed_out || is_ended_by_watch(process));
         if (!complete || (ranks > 1 && !result.failure.empty())) return i + 1;
     }
     return cases.size();

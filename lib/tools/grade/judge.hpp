@@ -40,7 +40,7 @@ struct RankResult {
 
 struct CaseResult {
     std::string failure;   // empty when every rank finished without an error; else what happened
-    bool stopped = false;  // at the limit
+    bool stopped = false;  // at the limit, or because the ranks waited for each other
     bool started = true;   // false: earlier cases went wrong in such a way that this one was left out
     std::vector<RankResult> ranks;
 };
@@ -48,7 +48,8 @@ struct CaseResult {
 /// Runs the cases, in one launch while they behave, on the driver of a source file:
 /// $SHARDLINGS_DRIVERS/`file`, or …/all. A case that crashes fails and the rest still run. The rest is left
 /// out, as the verdict stands and would only come later, after `limit` seconds in which no rank finished a
-/// case, after code on several ranks that is not implemented, and after three launches that failed.
+/// case, after a deadlock (which comes with its cycle and the lines of the file), after code on several ranks
+/// that is not implemented, and after three launches that failed.
 std::vector<CaseResult> run_cases(const std::string& file, const std::vector<CaseInput>& cases,
                                   double limit = 20.0);
 

@@ -47,8 +47,10 @@ class CodeFile {
             found == nullptr ? nullptr : dwfl_lineinfo(found, nullptr, &number, nullptr, nullptr, nullptr);
         if (file == nullptr || is_machinery(file)) return "";
         const char* function = dwfl_module_addrname(module_, address);
-        return fmt::format("{}:{} in {}", short_name(file), number,
-                           function == nullptr ? "?" : demangled(function));
+        const std::string line = fmt::format("{}:{}", short_name(file), number);
+        const std::string name = function == nullptr ? "" : demangled(function);
+        // A lambda that is inlined into the library's code that calls it has that one's name.
+        return name.empty() || name.starts_with("std::") ? line : line + " in " + name;
     }
 
   private:
