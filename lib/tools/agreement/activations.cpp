@@ -5,6 +5,7 @@
 
 #include "lessons/06_pipeline/stages.hpp"
 #include "lessons/07_gpipe/check.hpp"
+#include "lessons/10_counting/activations.hpp"
 #include "lessons/10_counting/parameters.hpp"
 #include "lessons/10_counting/schedule.hpp"
 
@@ -257,22 +258,6 @@ pipeline::PassCosts costs_of(const Job& job)
 }
 
 }  // namespace
-
-std::int64_t counting::saved_by_block(const Job& job)
-{
-    const auto e = static_cast<std::int64_t>(size_of(job.dtype));
-    const std::int64_t number = job.dtype == DType::fp64 ? 8 : 4;
-    const std::int64_t tp = job.layout.tp;
-    const std::int64_t h = job.shape.hidden;
-    const std::int64_t rows = job.micro_batch() * job.shape.sequence;
-    const std::int64_t rows_outside = job.layout.sequence_parallel ? (rows + tp - 1) / tp : rows;
-    std::int64_t bytes = 0;
-    if (job.recompute == Recompute::full) return e * h * rows_outside;
-    bytes = rows_outside * (4 * e * h + 4 * number) + rows * 12 * e * h / tp;
-    if (job.recompute == Recompute::none)
-        bytes += e * job.micro_batch() * job.shape.heads / tp * job.shape.sequence * job.shape.sequence;
-    return bytes;
-}
 
 std::int64_t counting::peak_activations(const Job& job, const Place& place)
 {

@@ -4,6 +4,7 @@
 
 #include "lessons/10_counting/flops.hpp"
 #include "lessons/10_counting/states.hpp"
+#include "lessons/10_counting/time.hpp"
 #include "lessons/10_counting/traffic.hpp"
 #include "lib/tools/agreement/activations.hpp"
 #include "lib/tools/trace/collect.hpp"
@@ -29,7 +30,13 @@ counting::Place place_of(const Trainer& trainer)
     return {trainer.groups().pipeline.rank(), trainer.groups().tensor.rank()};
 }
 
-std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const TrainOptions& options)
+double predicted_seconds(const Topology& topology, const TrainOptions& options)
+{
+    return counting::step_time(job_of(options), topology, true).total();
+}
+
+std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const TrainOptions& options,
+                             double step_seconds)
 {
     const counting::Job job = job_of(options);
     const counting::Place place = place_of(trainer);
@@ -72,6 +79,11 @@ std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const
     if (a_bucket_each && once_a_step && by_all_gather)
         entries.push_back({"bytes sent in the data-parallel group",
                            of_all_steps(counting::data_parallel_bytes(job, place)), sent(groups.data.data)});
+    const bool waits_for_reductions = options.zero.gradient_buckets == 1;
+    if (a_bucket_each && once_a_step && by_all_gather && waits_for_reductions && options.overlap &&
+        std::isfinite(step_seconds))
+        entries.push_back({"seconds of a step", predicted_seconds(device.topology(), options), step_seconds,
+                           0.05 * step_seconds});
     if (options.dropout == 0.0)
         entries.push_back({"bytes of activations at most",
                            static_cast<double>(counting::peak_activations(job, place)), peak,

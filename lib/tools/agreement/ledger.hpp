@@ -22,8 +22,13 @@ struct Entry {
 counting::Job job_of(const TrainOptions& options);
 counting::Place place_of(const Trainer& trainer);
 
-/// Of this rank, after `options.steps` steps.
-std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const TrainOptions& options);
+/// Of this rank, after `options.steps` steps. The ranks' clocks are compared on one of them: `step_seconds`
+/// is what a step took on rank 0, not finite on the others.
+std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const TrainOptions& options,
+                             double step_seconds);
+
+/// What lesson 10 says a step of `options` takes on such devices.
+double predicted_seconds(const Topology& topology, const TrainOptions& options);
 
 /// The entries of all ranks that do not agree, as text, on rank 0 of `comm`; every rank must call it.
 std::vector<std::string> disagreeing(Comm& comm, const std::vector<Entry>& own);

@@ -156,10 +156,15 @@ Observation observe_step(Comm& comm, Trainer& trainer, const TrainOptions& optio
 {
     Observation observation;
     const double scale = options.dtype == DType::fp16 ? trainer.loss_scale().scale : 1.0;
+    const Clock& clock = comm.device().clock();
+    const double begin = clock.now();
     observation.report = trainer.backward(global_batch, step);
+    observation.seconds = clock.now() - begin;
     collect(comm, trainer, Quantity::gradient, options.shape, observation);
     for (double& gradient : observation.values[0]) gradient /= scale;
+    const double update_begin = clock.now();
     trainer.update(step, observation.report);
+    observation.seconds += clock.now() - update_begin;
     for (const Quantity quantity : quantities)
         if (quantity != Quantity::gradient) collect(comm, trainer, quantity, options.shape, observation);
     return observation;

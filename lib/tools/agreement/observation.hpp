@@ -27,6 +27,7 @@ std::vector<TensorPlace> places_of(const ModelShape& shape);
 /// A step as one rank sees all of it. The numbers are those of the devices, held as fp64, which is exact.
 struct Observation {
     StepReport report;
+    double seconds = 0.0;  // virtual time of this rank's step
     /// By quantity, one number for each element of the model in the order of places_of; empty for master
     /// weights where there are none. Gradients are not scaled (fp16).
     std::array<std::vector<double>, quantities.size()> values;
@@ -40,7 +41,8 @@ struct Observation {
 };
 
 /// One training step of `trainer`, observed: on rank 0 of `comm`, the ranks of the trainer; nothing useful on
-/// the others. Every rank must call it. Error when an element is on no rank.
+/// the others. Rank 0 is the last to be done with what observing adds, so its step begins when all are ready.
+/// Every rank must call it. Error when an element is on no rank.
 Observation observe_step(Comm& comm, Trainer& trainer, const TrainOptions& options,
                          const MicroBatch& global_batch, std::int64_t step);
 

@@ -70,6 +70,11 @@ std::string promise_of(const TrainOptions& options)
                                               name_of(options.dtype));
 }
 
+double off_by_percent(const Verdict& verdict)
+{
+    return 100.0 * (verdict.predicted_seconds / verdict.step_seconds - 1.0);
+}
+
 }  // namespace
 
 json to_json(const LayoutCase& one, const Verdict& verdict)
@@ -88,8 +93,14 @@ json to_json(const LayoutCase& one, const Verdict& verdict)
                          {"disagreements", step.disagreements},
                          {"broken", broken_of(step)}});
     }
-    return {{"ranks", one.ranks},         {"flags", one.flags},       {"kept", verdict.kept()},
-            {"seconds", verdict.seconds}, {"ledger", verdict.ledger}, {"steps", std::move(steps)}};
+    return {{"ranks", one.ranks},
+            {"flags", one.flags},
+            {"kept", verdict.kept()},
+            {"seconds", verdict.seconds},
+            {"step_seconds", verdict.step_seconds},
+            {"predicted_seconds", verdict.predicted_seconds},
+            {"ledger", verdict.ledger},
+            {"steps", std::move(steps)}};
 }
 
 void print_verdict(const TrainOptions& options, const Verdict& verdict)
@@ -109,6 +120,8 @@ void print_verdict(const TrainOptions& options, const Verdict& verdict)
         fmt::print("  {:<13}  {:<26} {:<8.1e}  {:.1e}\n", name_of(d.quantity), d.tensor, d.error, d.allowed);
     fmt::print("promise against the single process: {}\n", promise_of(options));
     if (promises_bits(options)) fmt::print("promise against {}: the same bits\n", name_of_reference(options));
+    fmt::print("virtual time of a step: {:.4g} s, predicted {:.4g} s ({:+.1f} %)\n", verdict.step_seconds,
+               verdict.predicted_seconds, off_by_percent(verdict));
     for (const StepVerdict& step : verdict.steps)
         for (const json& what : broken_of(step))
             fmt::print("step {}: {}\n", step.step, what.get<std::string>());

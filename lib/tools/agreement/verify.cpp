@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -67,8 +68,8 @@ Verifier::Run Verifier::observe(const TrainOptions& options)
     DeviceOptions device_options;
     device_options.rank = session_.rank();
     device_options.topology = options.topology;
-    device_options.topology.devices_per_node =
-        std::max(options.topology.devices_per_node, static_cast<int>(session_.size()));
+    if (device_options.topology.devices() < session_.size())
+        device_options.topology.devices_per_node = session_.size();
     Device device(device_options);
     const Comm world = Comm::world(device);
     const bool takes_part = world.rank() < options.layout.world_size();
@@ -81,7 +82,11 @@ Verifier::Run Verifier::observe(const TrainOptions& options)
         const Batch batch = make_batch(text_, options.seed, step - 1, options.batch, options.shape.sequence);
         run.steps.push_back(observe_step(comm, trainer, options, batch.view(), step));
     }
-    run.ledger = disagreeing(comm, ledger_of(device, trainer, options));
+    for (const Observation& step : run.steps)
+        run.step_seconds += step.seconds / static_cast<double>(run.steps.size());
+    run.predicted_seconds = predicted_seconds(device.topology(), options);
+    const double seconds = comm.rank() == 0 ? run.step_seconds : std::nan("");
+    run.ledger = disagreeing(comm, ledger_of(device, trainer, options, seconds));
     return run;
 }
 
@@ -111,6 +116,8 @@ Verdict Verifier::verify(const TrainOptions& options)
     const std::vector<Observation>& got = run.steps;
     Verdict verdict;
     verdict.ledger = run.ledger;
+    verdict.step_seconds = run.step_seconds;
+    verdict.predicted_seconds = run.predicted_seconds;
     verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (session_.rank() > 0) return verdict;
     Judge judge(options);

@@ -32,6 +32,8 @@ struct StepVerdict {
 struct Verdict {
     std::vector<StepVerdict> steps;
     std::vector<std::string> ledger;  // what devices counted that lesson 10 predicts otherwise
+    double step_seconds = 0.0;        // virtual time of a step
+    double predicted_seconds = 0.0;   // by lesson 10
     double seconds = 0.0;             // of this machine, for the layout's own run
 
     bool kept() const;
@@ -61,6 +63,8 @@ class Verifier {
         std::string key;
         std::vector<Observation> steps;
         std::vector<std::string> ledger{};
+        double step_seconds = 0.0;
+        double predicted_seconds = 0.0;
     };
     Run observe(const TrainOptions& options);
     const std::vector<Observation>& known(Run& run, const TrainOptions& options);
