@@ -30,6 +30,7 @@ refused "shardlings course: 'tst' is not known here: did you mean test?" course 
 refused "shardlings grid: '--unheard-of' is not known here" grid --unheard-of
 refused "shardlings: A subcommand is required"
 refused "shardlings train: Could not convert: --layers = x" train --layers x
+refused "shardlings train: --seed: is -1: expected 0 or more" train --seed -1
 refused "shardlings launch: --ranks is required" launch -- nosuch
 refused "shardlings grade: '--jsn' is not known here: did you mean --json?" grade --jsn out.json
 same "--help succeeds" "train a GPT-2 style model on the bytes of a text" "$("$program" train --help | head -n 1)"

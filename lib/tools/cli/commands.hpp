@@ -1,6 +1,8 @@
 // The subcommands of build/shardlings. Each adds itself to the program and brings its own flags.
 #pragma once
 
+#include <string>
+
 #include "lib/machine/comm/session.hpp"
 #include "lib/machine/device/topology.hpp"
 #include "lib/tools/launch/launch.hpp"
@@ -27,6 +29,10 @@ void add_diagnose_command(CLI::App& app);
 void add_grid_command(CLI::App& app);
 void add_measure_command(CLI::App& app, const CommandLine& command_line);
 void add_completion_command(CLI::App& app);
+
+/// What is wrong with the text of a number that must not be negative, for CLI::Option::check; empty: nothing.
+/// An unsigned number would wrap around without a word.
+std::string refuse_negative(const std::string& number);
 
 /// Where ranks are: processes on the hosts of a file, or, without one, on this machine; simulated ones on
 /// devices of a topology.

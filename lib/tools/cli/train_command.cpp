@@ -67,7 +67,9 @@ void add_generate_command(CLI::App& app, const CommandLine&)
     command->add_option("--tokens", options->tokens, "bytes to write")->capture_default_str();
     command->add_option("--temperature", options->temperature, "0: always the likeliest byte")
         ->capture_default_str();
-    command->add_option("--seed", options->seed, "of the choices")->capture_default_str();
+    command->add_option("--seed", options->seed, "of the choices")
+        ->check(refuse_negative)
+        ->capture_default_str();
     command->callback([options] { generate(*options); });
 }
 

@@ -30,7 +30,9 @@ void add_step_flags(CLI::App& command, TrainFlags& flags)
     command.add_option("--warmup", o.warmup, "steps until the peak")->capture_default_str();
     command.add_option("--weight-decay", o.adamw.weight_decay, "of the matrices")->capture_default_str();
     command.add_option("--clip", o.max_norm, "largest norm of the gradient; 0: any")->capture_default_str();
-    command.add_option("--seed", o.seed, "of parameters and data")->capture_default_str();
+    command.add_option("--seed", o.seed, "of parameters and data")
+        ->check(refuse_negative)
+        ->capture_default_str();
     command.add_option("--dtype", flags.dtype, "fp32, fp64, bf16 or fp16")->capture_default_str();
     command
         .add_option("--recompute", flags.recompute,

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "lib/machine/comm/environment.hpp"
+#include "lib/tools/cli/commands.hpp"
 
 namespace shardlings {
 
@@ -83,6 +84,11 @@ std::string what_is_wrong(const CLI::App& command, const CLI::ParseError& error)
 }
 
 }  // namespace
+
+std::string refuse_negative(const std::string& number)
+{
+    return number.starts_with("-") ? fmt::format("is {}: expected 0 or more", number) : "";
+}
 
 int answer(const CLI::App& app, const CLI::ParseError& error)
 {

@@ -11,8 +11,8 @@ namespace shardlings {
 /// The exit code for a command line that cannot be understood, as of shells and most programs.
 inline constexpr int usage_exit_code = 2;
 
-/// Prints what was asked for (--help), or says, once for all ranks, what is wrong with the command line, which
-/// name may have been meant, and where help is. Returns the exit code.
+/// Prints what was asked for (--help), or says, once for all ranks, what is wrong with the command line,
+/// which name may have been meant, and where help is. Returns the exit code.
 int answer(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace shardlings

@@ -168,7 +168,8 @@ void add_verify_command(CLI::App& app, const CommandLine& command_line)
     add_flags(*command, flags->train);
     command->add_option("--sweep", flags->sweep, "all legal layouts of up to so many ranks");
     command->add_option("--sample", flags->sample, "only so many of them, chosen at random");
-    command->add_option("--sample-seed", flags->sample_seed, "which (default: others each time)");
+    command->add_option("--sample-seed", flags->sample_seed, "which (default: others each time)")
+        ->check(refuse_negative);
     command->add_option("--json", flags->json, "file for the verdicts");
     command->add_option("--cases", flags->cases)->expected(2)->group("");
     command->callback([flags, command, command_line] {
