@@ -372,11 +372,15 @@ docs-check: all ## fail when a page's excerpt or transcript is not what its comm
 	@lib/scripts/docs.py --check $(pages)
 .PHONY: docs docs-check
 
-grade: ## score a submission: make grade DIR=path
+grader: $(BUILD)/shardlings $(judges) $(solution_drivers) ## build what grading needs
+grade: ## score a submission: make grade DIR=path [JSON=file]; more in lib/tools/marks/README.md
 	@test -n "$(DIR)" || { echo "make grade DIR=path-to-a-submission [JSON=file]" >&2; exit 2; }
-	@$(MAKE) -j$(JOBS) all
+	@$(MAKE) -j$(JOBS) grader
 	@$(BUILD)/shardlings grade $(DIR) --build $(BUILD) $(if $(JSON),--json $(JSON))
-.PHONY: grade
+
+gradescope: ## the zip file for Gradescope's autograder
+	@lib/tools/marks/gradescope/bundle.sh $(BUILD)/gradescope.zip
+.PHONY: grader grade gradescope
 
 # --- for authors ------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@
 #include "lib/tools/cli/commands.hpp"
 #include "lib/tools/cli/usage_error.hpp"
 #include "lib/tools/course/commands.hpp"
+#include "lib/tools/marks/commands.hpp"
 
 namespace shardlings {
 
@@ -35,6 +36,7 @@ int run_program(int argc, char** argv)
         add_measure_command(app, command_line);
         add_platform_command(app);
         add_course_commands(app);
+        add_marks_commands(app);
         add_launch_command(app);
         add_diagnose_command(app);
         add_completion_command(app);

@@ -3,14 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
-#include <random>
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/compiler_output.hpp"
 #include "lib/tools/course/files.hpp"
 #include "lib/tools/course/generate.hpp"
-#include "lib/tools/course/grade.hpp"
 #include "lib/tools/course/planted_bugs.hpp"
+#include "lib/tools/course/points.hpp"
 #include "lib/tools/course/progress.hpp"
 #include "lib/tools/course/student.hpp"
 #include "lib/tools/course/test_lesson.hpp"
@@ -26,13 +25,15 @@ struct Options {
     bool verbose = false;
     bool check = false;
     bool solution = false;
-    std::string folder;
     std::string bug;
-    std::string json;
-    std::string seed;
 
     Places places() const { return find_places(build); }
-    Manifest manifest() const { return read_manifest(places().manifest()); }
+    Manifest manifest() const
+    {
+        Manifest manifest = read_manifest(places().manifest());
+        apply_points(places().points(), manifest);
+        return manifest;
+    }
 };
 
 using Shared = std::shared_ptr<Options>;
@@ -120,26 +121,6 @@ void add_author_commands(CLI::App& course, const Shared& o)
         [o] { require(judge_skeletons(o->places(), o->manifest(), LocalRunner())); });
 }
 
-std::string fresh_seed()
-{
-    return std::to_string(std::random_device{}());
-}
-
-void add_grade(CLI::App& app, const Shared& o)
-{
-    CLI::App* command = app.add_subcommand("grade", "score a submission");
-    command->add_option("folder", o->folder, "holds exercises/NN_name/*.cpp")->required();
-    command->add_option("--json", o->json, "write the score and all results to this file");
-    command->add_option("--seed", o->seed, "of the tests' random inputs; without it a new one");
-    command->add_option("--build", o->build, "folder that make builds in");
-    command->callback([o] {
-        const Grade grade = grade_submission(o->places(), o->manifest(), LocalRunner(), o->folder,
-                                             o->seed.empty() ? fresh_seed() : o->seed);
-        print_grade(grade);
-        if (!o->json.empty()) write_file(o->json, grade_json(grade));
-    });
-}
-
 }  // namespace
 
 void add_course_commands(CLI::App& app)
@@ -152,7 +133,6 @@ void add_course_commands(CLI::App& app)
     app.add_subcommand("progress", "all exercises: done, failing, not started")->callback([options] {
         show_progress(options->places(), options->manifest());
     });
-    add_grade(app, options);
 }
 
 }  // namespace shardlings

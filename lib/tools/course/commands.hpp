@@ -1,4 +1,4 @@
-// The command line of the course: shardlings course …, progress, grade.
+// The command line of the course: shardlings course …, progress.
 #pragma once
 
 namespace CLI {
@@ -7,7 +7,7 @@ class App;
 
 namespace shardlings {
 
-/// Adds the subcommands `course`, `progress` and `grade`. Their callbacks throw Error for bad input and
+/// Adds the subcommands `course` and `progress`. Their callbacks throw Error for bad input and
 /// CLI::RuntimeError(1) when what was asked for was found wanting (a test fails, an exercise differs).
 void add_course_commands(CLI::App& app);
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
@@ -16,7 +15,6 @@
 namespace shardlings {
 
 namespace fs = std::filesystem;
-using json = nlohmann::ordered_json;
 
 namespace {
 
@@ -89,7 +87,7 @@ std::vector<Entry> copy_files(const Manifest& manifest, const fs::path& from, co
             const bool submitted = is_submitted(file);
             if (submitted) write_if_changed(copy.source(lesson, part), read_file(file));
             found += submitted ? 1 : 0;
-            entries.push_back({&lesson, {part, submitted, {}}});
+            entries.push_back({&lesson, {part, submitted, {}, !submitted}});
         }
     check(found > 0, "{} holds no exercise: expected files such as exercises/{}/{}", from.string(),
           manifest.lessons.front().name, manifest.lessons.front().parts.front().file);
@@ -119,7 +117,20 @@ PartResult judge(const Places& places, const Runner& runner, const Copy& copy, c
 
 }  // namespace
 
-double Grade::score() const
+double GradedPart::earned() const
+{
+    if (!submitted || !judged) return 0.0;
+    if (part.all_or_nothing) return result.status == Status::done ? part.points : 0.0;
+    return result.earned(part.points);
+}
+
+std::string GradedPart::status() const
+{
+    if (!submitted) return "missing";
+    return judged ? name_of(result.status) : "not graded";
+}
+
+double Grade::earned() const
 {
     double sum = 0.0;
     for (const GradedPart& part : parts) sum += part.earned();
@@ -134,45 +145,29 @@ double Grade::max() const
 }
 
 Grade grade_submission(const Places& places, const Manifest& manifest, const Runner& runner,
-                       const fs::path& folder, const std::string& seed)
+                       const fs::path& folder, const std::string& seed, const GradeSoFar& so_far)
 {
     const Copy copy(places);
-    std::vector<Entry> entries = copy_files(manifest, exercises_in(folder), copy);
+    const std::vector<Entry> entries = copy_files(manifest, exercises_in(folder), copy);
+    Grade grade;
+    grade.seed = seed;
+    for (const Entry& entry : entries) grade.parts.push_back(entry.graded);
+    if (so_far) so_far(grade);
     build(places, copy, entries.size());
+    std::vector<PartResult> results(entries.size());
     two_at_a_time(
         entries.size(),
         [&](std::size_t i) {
-            GradedPart& graded = entries[i].graded;
+            const GradedPart& graded = entries[i].graded;
             if (graded.submitted)
-                graded.result = judge(places, runner, copy, *entries[i].lesson, graded.part, seed);
+                results[i] = judge(places, runner, copy, *entries[i].lesson, graded.part, seed);
         },
-        [](std::size_t) {});
-    Grade grade;
-    grade.seed = seed;
-    for (Entry& entry : entries) grade.parts.push_back(std::move(entry.graded));
+        [&](std::size_t i) {
+            grade.parts[i].result = std::move(results[i]);
+            grade.parts[i].judged = true;
+            if (so_far) so_far(grade);
+        });
     return grade;
-}
-
-std::string grade_json(const Grade& grade)
-{
-    json exercises = json::array();
-    for (const GradedPart& graded : grade.parts) {
-        json tests = json::array();
-        for (const CaseReport& one : graded.result.cases)
-            tests.push_back({{"name", one.name}, {"passed", one.passed}, {"messages", one.messages}});
-        exercises.push_back({{"id", graded.part.id},
-                             {"title", graded.part.title},
-                             {"points", graded.earned()},
-                             {"max", graded.part.points},
-                             {"status", graded.status()},
-                             {"tests", std::move(tests)}});
-        if (!graded.result.note.empty()) exercises.back()["note"] = graded.result.note;
-    }
-    const json all = {{"score", grade.score()},
-                      {"max", grade.max()},
-                      {"seed", grade.seed},
-                      {"exercises", std::move(exercises)}};
-    return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 void print_grade(const Grade& grade)
@@ -187,6 +182,10 @@ void print_grade(const Grade& grade)
         for (const std::string& text : failure_lines(graded.result, Detail::first_few))
             fmt::print("      {}\n", text);
     }
+    if (grade.percent_off > 0.0)
+        fmt::print("{} days late: {:.4g} % off {:.4g} points\n", grade.days_late, grade.percent_off,
+                   grade.earned());
+    if (!grade.tamper_proof) fmt::print("not tamper-proof: the submission ran without a sandbox\n");
     fmt::print("score {:.4g} of {:.4g} (test seed {})\n", grade.score(), grade.max(), grade.seed);
 }
 

@@ -15,10 +15,13 @@ struct Part {
     std::string title;               // "Layer normalisation"
     std::string file;                // "layer_norm.cpp", in exercises/NN_name and solutions/NN_name
     std::vector<int> ranks;          // the rank counts it is tested with
-    double points = 0.0;             // when all its tests pass
+    double points = 0.0;             // when all its tests pass (of points.hpp, where that says otherwise)
     double seconds = 0.0;            // its tests are stopped after
     int minutes = 0;                 // a student needs
     std::vector<std::string> hints;  // a question, an invariant, pseudocode
+    // What tests/points.json says besides (points.hpp).
+    bool all_or_nothing = false;         // no points for some of the tests
+    std::string visibility = "visible";  // of the result, to the student, in Gradescope's words
 
     /// The name of its driver: "layer_norm".
     std::string stem() const { return std::filesystem::path(file).stem().string(); }

@@ -13,6 +13,7 @@ struct Places {
     std::filesystem::path build;
 
     std::filesystem::path manifest() const { return root / "lessons" / "manifest.toml"; }
+    std::filesystem::path points() const { return root / "tests" / "points.json"; }
     std::filesystem::path solution(const Lesson& lesson, const Part& part) const
     {
         return root / "solutions" / lesson.name / part.file;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <future>
 #include <mutex>
 #include <thread>
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
+#include "lib/tools/grade/protocol.hpp"
 
 namespace shardlings {
 
@@ -51,11 +53,23 @@ std::string what_happened(const ProcessResult& process, const TestRun& run, cons
     return {};
 }
 
+Cost read_costs(const fs::path& file)
+{
+    Cost sum;
+    std::ifstream in(file);
+    for (Cost one; in >> one.traffic_bytes >> one.virtual_seconds;) {
+        sum.traffic_bytes += one.traffic_bytes;
+        sum.virtual_seconds += one.virtual_seconds;
+    }
+    return sum;
+}
+
 }  // namespace
 
 ProcessResult LocalRunner::run(const TestRun& run) const
 {
-    Environment environment{{"SHARDLINGS_DRIVERS", run.drivers.string()}};
+    Environment environment{{"SHARDLINGS_DRIVERS", run.drivers.string()},
+                            {grade::costs_variable, run.costs().string()}};
     if (!run.seed.empty()) environment.emplace_back("SHARDLINGS_TEST_SEED", run.seed);
     Command command{run.judge.string(), fmt::format("[{}]", run.part), "-r", "xml", "-o",
                     run.report.string()};
@@ -104,11 +118,13 @@ PartResult judge_part(const Runner& runner, const TestRun& run)
     check(fs::exists(run.judge), "{} is missing: build it with make all", run.judge.string());
     fs::create_directories(run.report.parent_path());
     fs::remove(run.report);
+    fs::remove(run.costs());
     const ProcessResult process = runner.run(run);
     Report report = fs::exists(run.report) ? read_report(run.report) : Report{};
     PartResult result;
     result.note = what_happened(process, run, report);
     result.cases = std::move(report.cases);
+    result.cost = read_costs(run.costs());
     const bool all_pass = result.passed() == static_cast<int>(result.cases.size());
     if (!result.note.empty())
         result.status = Status::failing;
@@ -122,7 +138,7 @@ PartResult judge_part(const Runner& runner, const TestRun& run)
 
 PartResult not_built(std::string errors)
 {
-    return {Status::does_not_compile, {}, std::move(errors)};
+    return {Status::does_not_compile, {}, std::move(errors), {}};
 }
 
 void two_at_a_time(std::size_t count, const std::function<void(std::size_t)>& work,

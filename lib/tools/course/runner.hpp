@@ -20,6 +20,9 @@ struct TestRun {
     double seconds = 0.0;           // the limit
     std::string seed;               // of the tests' random inputs; empty: the one that is always the same
     bool to_first_failure = false;  // the cases behind the first that fails are left out
+
+    /// Takes the costs of the cases, a line each: bytes and seconds.
+    std::filesystem::path costs() const { return report.string() + ".costs"; }
 };
 
 /// How a test program is started: on this machine as it is, or in a sandbox.
@@ -41,10 +44,17 @@ std::string name_of(Status status);
 /// The inverse. Error for an unknown name.
 Status status_named(const std::string& name);
 
+/// What the code that was judged has cost, over all cases of a part.
+struct Cost {
+    double traffic_bytes = 0.0;    // sent, by all ranks together
+    double virtual_seconds = 0.0;  // of the slowest rank of each case
+};
+
 struct PartResult {
     Status status = Status::failing;
     std::vector<CaseReport> cases;
     std::string note;  // what went wrong outside of all cases
+    Cost cost{};
 
     int passed() const;
     /// The share of `points` that its test cases have earned.

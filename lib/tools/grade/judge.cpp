@@ -137,6 +137,24 @@ CaseResult not_started()
     return {"not started, because of what went wrong in earlier cases", false, false, {}};
 }
 
+/// Adds what the cases have cost to the file that the environment names, if it names one.
+void note_costs(const std::vector<CaseResult>& results)
+{
+    const char* file = std::getenv(costs_variable);
+    if (file == nullptr) return;
+    std::ofstream out(file, std::ios::app);
+    for (const CaseResult& result : results) {
+        double bytes = 0.0;
+        double seconds = 0.0;
+        for (const RankResult& rank : result.ranks) {
+            if (!rank.measured.is_object()) continue;
+            bytes += rank.measured.value("bytes", 0.0);
+            seconds = std::max(seconds, rank.measured.value("virtual_seconds", 0.0));
+        }
+        out << fmt::format("{} {}\n", bytes, seconds);
+    }
+}
+
 bool is_open(const CaseResult& result)
 {
     return std::any_of(result.ranks.begin(), result.ranks.end(),
@@ -181,6 +199,7 @@ std::vector<CaseResult> run_cases(const std::string& file, const std::vector<Cas
         for (std::size_t i = 0; i < indices.size(); ++i) results[indices[i]] = std::move(group_results[i]);
         if (give_up) break;
     }
+    note_costs(results);
     return results;
 }
 

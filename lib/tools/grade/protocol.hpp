@@ -6,6 +6,9 @@
 namespace grade {
 
 inline constexpr const char* cases_file = "cases.cbor";
+/// Names a file to which a judge adds what each case has cost, a line each: bytes sent by all ranks, virtual
+/// seconds of the slowest.
+inline constexpr const char* costs_variable = "SHARDLINGS_COSTS";
 
 /// Written by a rank that begins with case `index`, so that starting many processes is not taken for a hang.
 inline std::string started_file(const std::string& folder, std::size_t index, int rank)
