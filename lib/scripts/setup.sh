@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the packages that are missing; prints nothing when none is.
 #
-#   lib/scripts/setup.sh [build|notebooks|lint|grade|simulate]...        (default: build)
+#   lib/scripts/setup.sh [build|notebooks|lint|grade|simulate|browser]...        (default: build)
 #
 # Debian and Ubuntu: by apt-get, through sudo unless run as root.
 # Elsewhere, macOS included: one message that names them; installing them is left to the user.
@@ -40,6 +40,7 @@ lint       clang-tidy           llvm
 lint       shellcheck           shellcheck
 grade      bubblewrap           -
 simulate   libsimgrid-dev       simgrid
+browser    chromium-headless-shell -
 '
 
 # names COLUMN: what the table has there for the chosen purposes, once each, on one line.
@@ -110,8 +111,8 @@ purposes=("${@:-build}") headers_by_hand=''
 for purpose in "${purposes[@]}"; do
   case $purpose in
     build) headers_by_hand='; and, by hand, the headers of Random123 and backward-cpp' ;;
-    notebooks | lint | grade | simulate) ;;
-    *) echo "setup: unknown purpose '$purpose'; usage: setup.sh [build|notebooks|lint|grade|simulate]..." >&2; exit 2 ;;
+    notebooks | lint | grade | simulate | browser) ;;
+    *) echo "setup: unknown purpose '$purpose'; usage: setup.sh [build|notebooks|lint|grade|simulate|browser]..." >&2; exit 2 ;;
   esac
 done
 

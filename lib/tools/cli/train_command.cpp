@@ -1,10 +1,12 @@
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "lib/machine/comm/environment.hpp"
 #include "lib/machine/comm/session.hpp"
 #include "lib/tools/cli/commands.hpp"
 #include "lib/tools/cli/train_flags.hpp"
+#include "lib/tools/report/report.hpp"
 #include "lib/tools/train/generate.hpp"
 #include "lib/tools/train/run.hpp"
 
@@ -12,8 +14,9 @@ namespace shardlings {
 
 namespace {
 
-void add_file_flags(CLI::App& command, TrainOptions& o)
+void add_file_flags(CLI::App& command, TrainFlags& flags)
 {
+    TrainOptions& o = flags.options;
     command.add_option("--data", o.data, "file whose bytes are learned (default: the lessons' texts)");
     command.add_option("--save", o.save, "folder for checkpoints");
     command.add_option("--save-every", o.save_every, "steps between checkpoints (default: at the end only)");
@@ -21,7 +24,30 @@ void add_file_flags(CLI::App& command, TrainOptions& o)
     command.add_option("--load", o.load, "folder of the checkpoint to go on from");
     command.add_option("--json", o.json, "file for the run's figures");
     command.add_option("--trace", o.trace, "file for the timeline: .json for Perfetto, or .svg");
+    CLI::Option* report =
+        command.add_option("--report", o.report, "file, .html, for a page of the run to open in a browser");
+    command
+        .add_option("--baseline", flags.baseline,
+                    "--json file of another run, whose losses the report shows beside this one's")
+        ->needs(report);
     command.add_option("--log-every", o.log_every, "steps between lines of progress")->capture_default_str();
+}
+
+std::optional<Baseline> baseline_of(const TrainFlags& flags)
+{
+    if (flags.baseline.empty()) return std::nullopt;
+    return read_baseline(flags.baseline);
+}
+
+int train_on_rank(TrainFlags& flags, MpiSession& session)
+{
+    TrainOptions& options = flags.options;
+    options.topology = topology_of_run(session, options.topology, !flags.topology.empty());
+    std::optional<Baseline> baseline;  // read before the run, which may write a file of the same name
+    if (session.rank() == 0) baseline = baseline_of(flags);
+    run_training(options, session,
+                 [&](const RunRecord& run) { write_report(options.report, run, baseline); });
+    return 0;
 }
 
 }  // namespace
@@ -33,7 +59,7 @@ void add_train_command(CLI::App& app, const CommandLine& command_line)
     add_model_flags(*command, flags->options.shape);
     add_step_flags(*command, *flags);
     add_layout_flags(*command, *flags);
-    add_file_flags(*command, flags->options);
+    add_file_flags(*command, *flags);
     command->callback([flags, command, command_line] {
         flags->options.shape_given = command->count("--layers") + command->count("--hidden") +
                                          command->count("--heads") + command->count("--seq") +
@@ -43,13 +69,11 @@ void add_train_command(CLI::App& app, const CommandLine& command_line)
         finish(*flags);
         int code = 0;
         if (started_by_launcher()) {
-            code = run_rank(command_line.argc, command_line.argv, [&](MpiSession& session) {
-                flags->options.topology =
-                    topology_of_run(session, flags->options.topology, !flags->topology.empty());
-                run_training(flags->options, session);
-                return 0;
-            });
+            code = run_rank(command_line.argc, command_line.argv,
+                            [&](MpiSession& session) { return train_on_rank(*flags, session); });
         } else {
+            check_report_path(flags->options);
+            baseline_of(*flags);
             prepare_training(flags->options);
             code = start_on_ranks(flags->options.layout.world_size(), command_line,
                                   {flags->hostfile, flags->options.topology});

@@ -22,6 +22,7 @@ struct TrainFlags {
     double device_flops = Topology{}.flops;
     std::string zero3_fetch = "all-gather";
     std::string zero_accumulate = "full";
+    std::string baseline;
 };
 
 /// --layers, --hidden, …

@@ -46,6 +46,7 @@ struct TrainOptions {
     std::string load;             // folder
     std::string json;             // file
     std::string trace;            // file, .json or .svg
+    std::string report;           // file, .html
 
     /// Error for whatever cannot be run, before any rank is started.
     void validate() const;

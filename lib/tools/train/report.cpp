@@ -59,6 +59,14 @@ json sent_by(const Traffic& traffic)
             {"inter_node_bytes", traffic.inter_node.bytes}};
 }
 
+json sent_to_each(const Traffic& traffic)
+{
+    json list = json::array();
+    for (const auto& [peer, count] : traffic.to)
+        list.push_back({{"rank", peer}, {"messages", count.messages}, {"bytes", count.bytes}});
+    return list;
+}
+
 }  // namespace
 
 RankFigures figures_of(const Device& device, const Layout& layout, const Trainer& trainer,
@@ -82,6 +90,7 @@ RankFigures figures_of(const Device& device, const Layout& layout, const Trainer
               {"peak", memory.peak},
               {"budget", budget}}},
             {"sent", sent_by(device.traffic())},
+            {"sent_to", sent_to_each(device.traffic())},
             {"sent_data_parallel", sent_by(trainer.groups().data.data.traffic())},
             {"sent_tensor_parallel", sent_by(trainer.groups().tensor.traffic())},
             {"sent_pipeline", sent_by(trainer.groups().pipeline.traffic())},
@@ -138,15 +147,19 @@ json report_of(const TrainOptions& options, const std::vector<StepFigures>& step
     return {{"config", config_of(options)}, {"steps", std::move(list)}, {"ranks", ranks}};
 }
 
-void write_json_report(const std::string& path, const TrainOptions& options,
-                       const std::vector<StepFigures>& steps, const ValidationFigures& validation,
-                       const std::vector<RankFigures>& ranks)
+json report_of(const TrainOptions& options, const std::vector<StepFigures>& steps,
+               const ValidationFigures& validation, const std::vector<RankFigures>& ranks)
 {
     json report = report_of(options, steps, ranks);
     report["validation"] = {{"bits_per_byte", validation.bits_per_byte},
                             {"order_0_entropy", validation.statistics.order_0},
                             {"bigram_cross_entropy", validation.statistics.bigram}};
-    write_text(path, report.dump(1) + "\n");
+    return report;
+}
+
+void write_json_report(const std::string& path, const json& report)
+{
+    write_text(path, report.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace shardlings

@@ -51,11 +51,11 @@ struct ValidationFigures {
 /// The run's figures but for the validation.
 nlohmann::json report_of(const TrainOptions& options, const std::vector<StepFigures>& steps,
                          const std::vector<RankFigures>& ranks);
+/// All of them, in bytes and seconds, as the design describes: config, steps, validation, ranks.
+nlohmann::json report_of(const TrainOptions& options, const std::vector<StepFigures>& steps,
+                         const ValidationFigures& validation, const std::vector<RankFigures>& ranks);
 
-/// Writes the run's figures, in bytes and seconds, as the design describes: config, steps, validation, ranks.
-/// Error when the file cannot be written; it appears whole or not at all.
-void write_json_report(const std::string& path, const TrainOptions& options,
-                       const std::vector<StepFigures>& steps, const ValidationFigures& validation,
-                       const std::vector<RankFigures>& ranks);
+/// Writes them. Error when the file cannot be written; it appears whole or not at all.
+void write_json_report(const std::string& path, const nlohmann::json& report);
 
 }  // namespace shardlings

@@ -33,13 +33,18 @@ void take_from_checkpoint(TrainOptions& options)
     if (!options.dtype_given) options.dtype = read_model_dtype(options.load);
 }
 
+bool records(const TrainOptions& options)
+{
+    return !options.trace.empty() || !options.report.empty();
+}
+
 DeviceOptions device_options(const TrainOptions& options, int rank)
 {
     DeviceOptions device;
     device.rank = rank;
     device.budget = options.budget;
     device.topology = options.topology;
-    device.record = !options.trace.empty();
+    device.record = records(options);
     return device;
 }
 
@@ -184,14 +189,14 @@ void prepare_training(TrainOptions options)
     check_vocabulary(options.shape.vocabulary);
     check_long_enough(text_of(options), options.shape.sequence);
     if (!options.trace.empty()) trace_format_of(options.trace);
-    for (const std::string& file : {options.json, options.trace})
+    for (const std::string& file : {options.json, options.trace, options.report})
         if (!file.empty()) check_can_write(file);
     if (!options.save.empty()) check_can_save(options);
 }
 
 namespace {
 
-void run_on_rank(const TrainOptions& options, MpiSession& session)
+void run_on_rank(const TrainOptions& options, MpiSession& session, const ReportWriter& write_report)
 {
     const Text text = text_of(options);
     Device device(device_options(options, session.rank()));
@@ -211,25 +216,26 @@ void run_on_rank(const TrainOptions& options, MpiSession& session)
 
     const std::vector<StepFigures> history = train_steps(world, options, text, trainer, first_step);
     const RankFigures figures = figures_of(device, options.layout, trainer, history.back().report);
-    const std::vector<RankTrace> traces =
-        options.trace.empty() ? std::vector<RankTrace>() : collect_traces(world);
+    const std::vector<RankTrace> traces = records(options) ? collect_traces(world) : std::vector<RankTrace>();
     const ValidationFigures validation{validate(trainer, text, options), measure_statistics(text)};
     const std::vector<RankFigures> ranks = collect_figures(world, figures);
     if (!says) return;
     say_memory(device);
     say_last_step(history, ranks, options);
     say_validation(validation);
-    if (!options.json.empty()) write_json_report(options.json, options, history, validation, ranks);
+    const nlohmann::json run = report_of(options, history, validation, ranks);
+    if (!options.json.empty()) write_json_report(options.json, run);
     if (!options.trace.empty()) write_trace(options.trace, traces, picture_of(options));
+    if (!options.report.empty()) write_report({options, run, traces});
 }
 
 }  // namespace
 
-void run_training(TrainOptions options, MpiSession& session)
+void run_training(TrainOptions options, MpiSession& session, const ReportWriter& write_report)
 {
     take_from_checkpoint(options);
     try {
-        run_on_rank(options, session);
+        run_on_rank(options, session, write_report);
     } catch (const DeviceOutOfMemory& error) {
         if (options.layout.pp == 1) throw;
         throw DeviceOutOfMemory(fmt::format("{}\nRank {} is {}.", error.what(), session.rank(),

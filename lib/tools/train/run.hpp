@@ -1,8 +1,13 @@
 // A training run from its options to its reports.
 #pragma once
 
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
 #include "lib/machine/comm/session.hpp"
 #include "lib/tools/data/text.hpp"
+#include "lib/tools/trace/trace.hpp"
 #include "lib/tools/train/options.hpp"
 
 namespace shardlings {
@@ -14,7 +19,17 @@ Text text_of(const TrainOptions& options);
 /// files to write. Error for the first that does.
 void prepare_training(TrainOptions options);
 
-/// What every rank runs. Rank 0 prints the progress and writes the files.
-void run_training(TrainOptions options, MpiSession& session);
+/// What a run leaves on rank 0: the options it had, the figures of --json, and, when one was asked for, every
+/// rank's record.
+struct RunRecord {
+    const TrainOptions& options;
+    const nlohmann::json& figures;
+    const std::vector<RankTrace>& traces;
+};
+using ReportWriter = std::function<void(const RunRecord&)>;
+
+/// What every rank runs. Rank 0 prints the progress and writes the files; the one of --report by
+/// `write_report`, which the run records for and calls at its end when that option is given.
+void run_training(TrainOptions options, MpiSession& session, const ReportWriter& write_report);
 
 }  // namespace shardlings

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# shardlings train --report: what it refuses, and the page that it writes, in Debian's headless Chromium:
+# report_test.sh BUILD. lib/scripts/setup.sh browser installs the browser.
+set -u
+program=${1:?usage: report_test.sh BUILD}/shardlings
+folder=$(mktemp -d)
+trap 'chmod -R u+w "$folder"; rm -rf "$folder"' EXIT
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+wrong() {
+    failed=$((failed + 1))
+    printf 'FAILED  %s\n' "$*"
+}
+
+small=(--layers 2 --hidden 16 --heads 2 --seq 16 --batch 4 --steps 4 --log-every 4)
+
+trains() {  # ARGUMENT…
+    local output
+    if output=$("$program" train "${small[@]}" "$@" 2>&1); then ok; else wrong "$*: $output"; fi
+}
+
+# The command must fail before a step is trained, with one line that matches `message`, and leave no page.
+refused() {  # MESSAGE ARGUMENT…
+    local message=$1 output code=0
+    shift
+    output=$("$program" train "${small[@]}" "$@" 2>&1) || code=$?
+    if [[ $code -eq 0 ]]; then
+        wrong "$*: it was accepted"
+    elif [[ $(grep -cE -- "$message" <<<"$output") -ne 1 ]]; then
+        wrong "$*: expected '$message', it said: $output"
+    elif grep -qE '^step |parameters in' <<<"$output"; then
+        wrong "$*: it had begun: $output"
+    elif compgen -G "$folder/out*" >/dev/null; then
+        wrong "$*: it left $(ls -d "$folder"/out*)"
+        rm -rf "$folder"/out*
+    else
+        ok
+    fi
+}
+
+# --- what is refused before anything is trained
+trains --json "$folder/baseline.json"
+refused "expected a name that ends in .html" --report "$folder/out.pdf"
+refused 'nowhere.*No such file' --report "$folder/nowhere/out.html"
+mkdir "$folder/folder.html"
+refused 'not a regular file' --report "$folder/folder.html"
+refused '/proc/out.html' --report /proc/out.html
+refused 'choose two names' --report "$folder/out.html" --json "$folder/out.html"
+refused '[-]-baseline requires --report' --baseline "$folder/baseline.json"
+refused "cannot read '.*missing.json'" --report "$folder/out.html" --baseline "$folder/missing.json"
+echo '{"steps": []}' >"$folder/empty.json"
+echo '{"steps": [{"step": 1, "loss": "much"}]}' >"$folder/text.json"
+echo '[1, 2' >"$folder/broken.json"
+for file in empty text broken; do
+    refused "$file.json' has no losses of a run: expected a file that shardlings train --json wrote" \
+        --report "$folder/out.html" --baseline "$folder/$file.json"
+done
+
+# --- pages: eight ranks on two nodes beside the single process, one rank alone, names that look like markup
+cluster=(--pp 2 --dp 2 --tp 2 --zero 1 --schedule 1f1b --microbatches 2 --topology 2x4 --memory-budget 96KiB
+    --device-flops 1e9)
+trains "${cluster[@]}" --report "$folder/run.html" --json "$folder/run.json" --baseline "$folder/baseline.json"
+cp "$folder/run.html" "$folder/first.html"
+trains "${cluster[@]}" --report "$folder/run.html" --baseline "$folder/baseline.json"
+if cmp -s "$folder/run.html" "$folder/first.html"; then ok; else wrong 'the same run gives another page'; fi
+trains --report "$folder/one.html"
+mkdir -p "$folder/<" "$folder/</script><script>caught=1<"
+head -c 4000 "$(dirname "$0")/../../LICENSE" >"$folder/</script><script>caught=1</script><b class=caught>&amp;"
+sed 's/"batch": 4/"batch": 8/' "$folder/baseline.json" >"$folder/</script><b class=caught>"$'\xff.json'
+trains --report "$folder/hostile.html" --data "$folder/</script><script>caught=1</script><b class=caught>&amp;" \
+    --baseline "$folder/</script><b class=caught>"$'\xff.json'
+addresses=$(grep -oE '[a-z]+://[^"'"'"' <]+' "$folder/run.html" | sort -u)
+if [[ $addresses == http://www.w3.org/2000/svg ]]; then ok; else wrong "the page names addresses: $addresses"; fi
+bytes=$(wc -c <"$folder/run.html")
+if ((bytes < 3 << 20)); then ok; else wrong "the page has $bytes bytes"; fi
+if compgen -G "$folder/.*.tmp-*" >/dev/null; then wrong 'a temporary file is left'; else ok; fi
+
+# --- the page in the browser
+summary=$(timeout 600 python3 "$(dirname "$0")/browser/report_page.py" "$folder" 2>&1 | tee /dev/stderr | tail -n 1) 2>&1
+if [[ $summary =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+    passed=$((passed + BASH_REMATCH[1]))
+    failed=$((failed + BASH_REMATCH[2]))
+else
+    wrong "the browser's tests did not end: $summary"
+fi
+
+printf '%s passed, %s failed\n' "$passed" "$failed"
+[[ $failed -eq 0 ]]
