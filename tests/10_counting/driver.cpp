@@ -2,7 +2,7 @@
 #include "lib/tools/grade/driver.hpp"
 
 #include "lessons/10_counting/states.hpp"
-#include "tests/10_counting/driver_real.hpp"
+#include "tests/10_counting/driver_costs.hpp"
 
 using namespace grade;
 using namespace counting_test;
@@ -106,5 +106,17 @@ int main(int argc, char** argv)
                        {"data", number_on_every_place(counting::data_parallel_bytes)},
                        {"tensor", number_on_every_place(counting::tensor_parallel_bytes)},
                        {"real_tensor", real_passes(counting::tensor_parallel_bytes)},
-                       {"pipeline", number_on_every_place(counting::pipeline_bytes)}});
+                       {"pipeline", number_on_every_place(counting::pipeline_bytes)},
+                       {"activation", one_activation},
+                       {"real_activations", real_activations},
+                       {"modules", modules},
+                       {"passes", passes},
+                       {"real_seconds", real_seconds},
+                       {"ring_time", ring_time},
+                       {"message_time", message_time},
+                       {"pipeline_time", pipeline_time},
+                       {"bubble", bubble},
+                       {"data_time", data_time},
+                       {"step_time", step_time},
+                       {"useful_flops", useful_flops}});
 }

@@ -56,8 +56,11 @@ inline void real_modules(Case& c)
     }
 }
 
-/// Forward and backward pass of the job's only micro-batch on a single stage.
-inline void run_micro_batch(Case& c, const counting::Job& job, Modules& modules)
+/// Forward and backward pass of the job's only micro-batch on a single stage; `between` them the loss is
+/// there.
+inline void run_micro_batch(
+    Case& c, const counting::Job& job, Modules& modules,
+    const std::function<void(const Tensor& loss)>& between = [](const Tensor&) {})
 {
     FlatParameters flat(c.device(), make_flat_layout(parameters_of(modules), 1), job.dtype);
     for (const FlatEntry& entry : flat.layout().entries) initialise(*entry.parameter, 1);
@@ -69,6 +72,7 @@ inline void run_micro_batch(Case& c, const counting::Job& job, Modules& modules)
     c.start_measuring();
     Tensor x;
     for (std::size_t i = 0; i < modules.size(); ++i) x = modules[i]->forward(batch, std::move(x), saved[i]);
+    between(x);
     x.span<double>()[0] = 1.0;
     for (std::size_t i = modules.size(); i-- > 0;) x = modules[i]->backward(batch, std::move(x), saved[i]);
     c.stop_measuring();
