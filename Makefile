@@ -272,8 +272,9 @@ two-hosts: ## train on two hosts, made of network namespaces on this machine, ov
 	@lessons/09_3d/two_hosts.sh $(BUILD)
 .PHONY: lesson-09-1024 two-hosts
 
-# What a page's programs use of the tools: traces, and the trainer with all that it needs.
-demo_tool_objects := $(call object,$(wildcard $(foreach t,data schedule trace train,lib/tools/$t/*.cpp)))
+# What a page's programs use of the tools: traces, the trainer with all that it needs, and the ledger.
+demo_tool_objects := $(call object,$(wildcard $(foreach t,data schedule trace train,lib/tools/$t/*.cpp) \
+  $(foreach f,activations ledger,lib/tools/agreement/$f.cpp)))
 $(demos): $(BUILD)/lessons/%: $(BUILD)/obj/lessons/%.o $(stack_objects) $(demo_tool_objects) $(machine_objects) $(BUILD)/mine
 	@mkdir -p $(@D)
 	@echo "  link    $@"

@@ -20,14 +20,14 @@ double bubble_fraction(const Job& job);
 double pipeline_seconds(const Job& job, const StageSeconds& seconds, double message);
 
 /// Seconds of data parallelism that nothing hides, in the last micro-batch's backward pass and after it.
-///   ZeRO 0, 1  the first stage's buckets are reduced one after the other, from the last module back, while
-///              the backward pass goes on (0: an all-reduce, 1: a reduce-scatter): how much later the last
-///              reduction ends than the passes. The head is followed by a block's pass, the last block by the
-///              embedding's, and that by nothing. A pipeline has two buckets there, the positions' and the
-///              token embedding's.
-///   ZeRO 2, 3  each reduce-scatter is waited for, on every stage, and the last micro-batch goes through all
-///              of them: their sum over all stages
-///   ZeRO 1, 2  also the all-gathers of the first stage's buckets, after the update
+///   reductions   the first stage's buckets are reduced one after the other, from the last module back, while
+///                the backward pass goes on (ZeRO 0: an all-reduce, else a reduce-scatter): how much later
+///                the last reduction ends than the passes. The head is followed by a block's pass, the last
+///                block by the embedding's, and that by nothing. A pipeline has two buckets there, the
+///                positions' and the token embedding's. ZeRO 2 and 3 with one micro-batch: each is waited
+///                for, on every stage, before the next bucket is allocated, and the micro-batch goes through
+///                all stages: the sum over all of them. (With more the buckets are there since the first.)
+///   ZeRO 1, 2    also the all-gathers of the first stage's buckets, after the update
 double data_seconds(const Job& job, const Topology& topology);
 
 /// Where the time of a step goes.
@@ -37,7 +37,8 @@ struct StepTime {
     double data = 0.0;      // its fetches and data_seconds
     double bubble = 0.0;    // its waiting for the passes of other stages
     double pipeline = 0.0;  // its waiting for messages; the tied embedding's exchange
-    double control = 0.0;   // the sums of the loss and of the norm's terms over all devices
+    double control = 0.0;  // the sums over all devices: the loss's, and unless every device has all gradients
+                           // (data parallelism alone, ZeRO 0) that of the norm's terms
 
     double total() const { return compute + tensor + data + bubble + pipeline + control; }
 };

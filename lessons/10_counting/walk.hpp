@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "lessons/06_pipeline/schedule.hpp"
+#include "lessons/07_gpipe/check.hpp"
 
 namespace counting {
 
@@ -17,9 +17,10 @@ struct ChunkSeconds {
 /// Of every chunk of every stage: [stage][chunk].
 using StageSeconds = std::vector<std::vector<ChunkSeconds>>;
 
-/// When the last stage to do so ends its program: lesson 07.5's simulation with passes of different length. A
-/// message takes `message` seconds of its sender's link, which carries one after the other.
-inline double walk(const pipeline::Schedule& schedule, const StageSeconds& seconds, double message)
+/// When each instruction of each stage begins and ends: lesson 07.5's simulation with passes of different
+/// length. A message takes `message` seconds of its sender's link, which carries one after the other.
+inline std::vector<std::vector<pipeline::Span>> walk(const pipeline::Schedule& schedule,
+                                                     const StageSeconds& seconds, double message)
 {
     using pipeline::Action;
     const auto stages = static_cast<std::size_t>(schedule.stages);
@@ -28,15 +29,16 @@ inline double walk(const pipeline::Schedule& schedule, const StageSeconds& secon
     constexpr double never = std::numeric_limits<double>::infinity();
     std::vector<double> arrivals(2 * micro_batches * (chunks + 1), never);
     std::vector<double> now(stages), link_free(stages);
-    std::vector<std::size_t> next(stages);
+    std::vector<std::vector<pipeline::Span>> spans(stages);
     // What crosses the boundary in front of a chunk of the model: activations, or gradients.
     const auto arrival = [&](bool activation, int micro_batch, std::size_t boundary) -> double& {
         return arrivals[(boundary * micro_batches + static_cast<std::size_t>(micro_batch)) * 2 +
                         (activation ? 1 : 0)];
     };
     const auto step = [&](std::size_t s) {
-        const pipeline::Instruction& i = schedule.programs[s][next[s]];
+        const pipeline::Instruction& i = schedule.programs[s][spans[s].size()];
         const std::size_t chunk = static_cast<std::size_t>(i.chunk) * stages + s;
+        const double begin = now[s];
         const ChunkSeconds& pass = seconds[s][static_cast<std::size_t>(i.chunk)];
         const bool activation = i.action == Action::receive_activation || i.action == Action::send_activation;
         const bool receives = i.action == Action::receive_activation || i.action == Action::receive_gradient;
@@ -50,15 +52,23 @@ inline double walk(const pipeline::Schedule& schedule, const StageSeconds& secon
             link_free[s] = std::max(now[s], link_free[s]) + message;
             arrival(activation, i.micro_batch, activation ? chunk + 1 : chunk) = link_free[s];
         }
-        ++next[s];
+        spans[s].push_back({begin, now[s]});
         return true;
     };
     for (bool moved = true; moved;) {
         moved = false;
         for (std::size_t s = 0; s < stages; ++s)
-            while (next[s] < schedule.programs[s].size() && step(s)) moved = true;
+            while (spans[s].size() < schedule.programs[s].size() && step(s)) moved = true;
     }
-    return *std::max_element(now.begin(), now.end());
+    return spans;
+}
+
+/// When the last stage to do so ends its program.
+inline double end_of(const std::vector<std::vector<pipeline::Span>>& spans)
+{
+    double end = 0.0;
+    for (const auto& stage : spans) end = std::max(end, stage.back().end);
+    return end;
 }
 
 }  // namespace counting

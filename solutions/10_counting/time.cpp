@@ -103,8 +103,9 @@ double counting::data_seconds(const Job& job, const Topology& topology)
             sum += data_ring_seconds(job, topology, bucket);
         return sum;
     };
-    if (job.layout.zero <= 1) seconds = exposed_reductions(job, topology);
-    if (job.layout.zero >= 2)
+    const bool waits = job.layout.zero >= 2 && job.micro_batches == 1;
+    if (!waits) seconds = exposed_reductions(job, topology);
+    if (waits)
         for (int stage = 0; stage < job.layout.pp; ++stage) seconds += rings(stage);
     if (job.layout.zero == 1 || job.layout.zero == 2) seconds += rings(0);
     // END SOLUTION
@@ -125,7 +126,7 @@ StepTime counting::step_time(const Job& asked, const Topology& topology, bool wa
     time.data = work.fetch + data_seconds(job, topology);
     if (layout.pp > 1) {
         const auto ends = [&](double message) {
-            return walks ? walk(schedule_of(job), passes.seconds, message)
+            return walks ? end_of(walk(schedule_of(job), passes.seconds, message))
                          : pipeline_seconds(job, passes.seconds, message);
         };
         const double without_messages = ends(0.0);
@@ -138,8 +139,9 @@ StepTime counting::step_time(const Job& asked, const Topology& topology, bool wa
     // The norm has a number for each parameter and each device that may have a part of it (lesson 09.2).
     const double terms = 1.0 + (12.0 * static_cast<double>(job.shape.layers) + 4.0) * layout.tp * layout.dp;
     const int devices = layout.world_size();
-    time.control =
-        doubling_seconds(topology, devices, 8.0) + doubling_seconds(topology, devices, 8.0 * terms);
+    const bool everyone_knows_all = layout.dp == devices && layout.zero == 0;
+    time.control = doubling_seconds(topology, devices, 8.0);
+    if (!everyone_knows_all) time.control += doubling_seconds(topology, devices, 8.0 * terms);
     // END SOLUTION
     return time;
 }

@@ -37,7 +37,7 @@ NamedCase pipeline_case(const Job& job, const counting::StageSeconds& seconds, d
     inputs.update({{"forward", forward}, {"backward", backward}, {"message", message}});
     return seconds_case(fmt::format("{}, {} s a message", describe(job), message), "pipeline_time", inputs,
                         "seconds until the last pass ends",
-                        counting::walk(counting::schedule_of(job), seconds, message));
+                        counting::end_of(counting::walk(counting::schedule_of(job), seconds, message)));
 }
 
 /// Passes of the same length everywhere, or of stages that differ.

@@ -4,10 +4,11 @@
 #include <deque>
 
 #include "lessons/06_pipeline/stages.hpp"
-#include "lessons/07_gpipe/check.hpp"
 #include "lessons/10_counting/activations.hpp"
 #include "lessons/10_counting/parameters.hpp"
+#include "lessons/10_counting/passes.hpp"
 #include "lessons/10_counting/schedule.hpp"
+#include "lessons/10_counting/walk.hpp"
 
 using namespace counting;
 
@@ -250,17 +251,22 @@ class Chunk {
     bool last_;
 };
 
-/// A backward pass takes twice the time of a forward pass, and with recomputation the forward pass again;
-/// links are fast, but not faster than the next instruction.
-pipeline::PassCosts costs_of(const Job& job)
+StageSeconds seconds_of(const Job& job, const Topology& topology)
 {
-    return {1.0, job.recompute == Recompute::full ? 3.0 : 2.0, 1e-3};
+    StageSeconds seconds(static_cast<std::size_t>(job.layout.pp));
+    for (int stage = 0; stage < job.layout.pp; ++stage)
+        for (int chunk = 0; chunk < job.layout.virtual_stages; ++chunk)
+            seconds[static_cast<std::size_t>(stage)].push_back(
+                {forward_seconds(job, topology, stage, chunk).total(),
+                 backward_seconds(job, topology, stage, chunk).total()});
+    return seconds;
 }
 
 }  // namespace
 
-std::int64_t counting::peak_activations(const Job& job, const Place& place)
+std::int64_t counting::peak_activations(const Job& job, const Place& place, const Topology& topology)
 {
+    const double message = message_seconds(job, topology);
     const Layout& layout = job.layout;
     const Sizes sizes(job, place);
     Walk walk(sizes);
@@ -272,7 +278,7 @@ std::int64_t counting::peak_activations(const Job& job, const Place& place)
     const pipeline::Schedule schedule = schedule_of(job);
     const pipeline::Program& program = schedule.programs[static_cast<std::size_t>(place.stage)];
     const std::vector<pipeline::Span> spans =
-        pipeline::simulate(schedule, costs_of(job))[static_cast<std::size_t>(place.stage)];
+        counting::walk(schedule, seconds_of(job, topology), message)[static_cast<std::size_t>(place.stage)];
     std::deque<double> carried;  // when the links will have carried what has been sent
     for (std::size_t i = 0; i < program.size(); ++i) {
         for (; !carried.empty() && carried.front() <= spans[i].begin; carried.pop_front()) walk.send();
@@ -281,7 +287,7 @@ std::int64_t counting::peak_activations(const Job& job, const Place& place)
         if (action == Action::receive_activation || action == Action::receive_gradient)
             walk.receive();
         else if (action == Action::send_activation || action == Action::send_gradient)
-            carried.push_back(spans[i].end + costs_of(job).message);
+            carried.push_back(spans[i].end + message);
         else
             action == Action::forward ? chunk.forward() : chunk.backward();
     }

@@ -50,12 +50,6 @@ std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const
     };
     const grid::Groups& groups = trainer.groups();
     const auto peak = static_cast<double>(device.memory().peak_of(Category::activations));
-    // Whether the last activation that was sent has been carried when the next pass begins is a matter of
-    // time.
-    const double on_its_way =
-        job.layout.pp > 1 ? static_cast<double>(job.micro_batch() * job.shape.sequence * job.shape.hidden) *
-                                static_cast<double>(size_of(job.dtype))
-                          : 0.0;
     std::vector<Entry> entries{
         {"bytes sent in the tensor-parallel group", of_all_steps(counting::tensor_parallel_bytes(job, place)),
          sent(groups.tensor)},
@@ -86,8 +80,8 @@ std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const
                            0.05 * step_seconds});
     if (options.dropout == 0.0)
         entries.push_back({"bytes of activations at most",
-                           static_cast<double>(counting::peak_activations(job, place)), peak,
-                           0.01 * peak + on_its_way});
+                           static_cast<double>(counting::peak_activations(job, place, device.topology())),
+                           peak, 0.01 * peak});
     return entries;
 }
 
