@@ -1,0 +1,35 @@
+// Flags that `count` and `plan` share: a model, a cluster, a batch.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lib/tools/plan/cluster.hpp"
+#include "lib/tools/plan/split.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace shardlings {
+
+/// What the user has said; what is not said is the named model's and the named cluster's.
+struct PlanFlags {
+    std::string model;
+    std::optional<std::int64_t> layers, hidden, heads, kv_heads, mlp, sequence, vocabulary;
+    std::string cluster = "a100-80g";
+    std::optional<std::int64_t> devices_per_node;
+    std::string memory, in_node, between_nodes;
+    std::optional<double> flops, achieved;
+    std::int64_t batch = 8;
+    std::string dtype;
+    bool fp32_gradients = false;
+};
+
+void add_plan_flags(CLI::App& command, PlanFlags& flags);
+
+plan::Cluster cluster_of(const PlanFlags& flags, std::int64_t devices);
+/// Checked but for how it is split.
+plan::Run run_of(const PlanFlags& flags, const plan::Cluster& cluster);
+
+}  // namespace shardlings
