@@ -17,6 +17,8 @@ struct Wanted {
     std::optional<Schedule> schedule;
     std::optional<std::int64_t> micro_batch;
     std::optional<Recompute> recompute;
+
+    bool any() const { return pp || dp || tp || zero || schedule || micro_batch || recompute; }
 };
 
 struct Layout {
@@ -43,8 +45,8 @@ struct Plan {
 /// Error when there is no legal layout at all.
 Plan search(const Run& run, const Cluster& cluster, const Wanted& wanted);
 
-/// What would make a run fit that does not: sentences to follow one another. Searches with less that is
-/// wanted, and with 2, 4, 8… times the devices, up to 4096 times.
+/// Of a plan in which nothing fits: by how much, of what, and what would make it fit, found by searching
+/// without each thing that is wanted, and on 2, 4, 8… times the devices, up to 4096 times.
 std::string what_would_fit(const Run& run, const Cluster& cluster, const Wanted& wanted, const Plan& plan);
 
 }  // namespace shardlings::plan
