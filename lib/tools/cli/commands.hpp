@@ -30,6 +30,7 @@ void add_grid_command(CLI::App& app);
 void add_measure_command(CLI::App& app, const CommandLine& command_line);
 void add_completion_command(CLI::App& app);
 void add_count_command(CLI::App& app);
+void add_plan_command(CLI::App& app);
 
 /// What is wrong with the text of a number that must not be negative, for CLI::Option::check; empty: nothing.
 /// An unsigned number would wrap around without a word.

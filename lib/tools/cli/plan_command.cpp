@@ -31,7 +31,8 @@ void run_plan(const SearchFlags& flags)
 {
     check(flags.picture.empty() || flags.picture.ends_with(".svg"),
           "--picture {}: expected a file name that ends in .svg", flags.picture);
-    check(flags.rows >= 1 && flags.rows <= most_rows, "--rows is {}: expected 1 to {}", flags.rows, most_rows);
+    check(flags.rows >= 1 && flags.rows <= most_rows, "--rows is {}: expected 1 to {}", flags.rows,
+          most_rows);
     check(flags.tokens >= 0.0 && flags.tokens <= 1e18, "--tokens is {}: expected up to 1e18", flags.tokens);
     plan::Wanted wanted = flags.wanted;
     if (!flags.schedule.empty()) wanted.schedule = plan::parse_schedule(flags.schedule);

@@ -35,6 +35,7 @@ int run_program(int argc, char** argv)
         add_grid_command(app);
         add_measure_command(app, command_line);
         add_count_command(app);
+        add_plan_command(app);
         add_platform_command(app);
         add_course_commands(app);
         add_marks_commands(app);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t most_times_the_devices = 4096;
 
 template <class Value>
-void append_without(const char* flag, std::optional<Value> Wanted::* member, const Run& run,
+void append_without(const char* flag, std::optional<Value> Wanted::*member, const Run& run,
                     const Cluster& cluster, Wanted wanted, std::string& text)
 {
     if (!(wanted.*member)) return;
@@ -29,7 +29,8 @@ void append_more_devices(const Run& run, const Cluster& cluster, Wanted wanted, 
     for (std::int64_t times = 2; times <= most_times_the_devices; times *= 2) {
         Cluster larger = cluster;
         larger.devices *= times;
-        if (larger.devices > larger.devices_per_node && larger.devices % larger.devices_per_node != 0) continue;
+        if (larger.devices > larger.devices_per_node && larger.devices % larger.devices_per_node != 0)
+            continue;
         if (all_splits(run, larger, wanted).empty()) break;  // nor for more
         if (search(run, larger, wanted).fitting == 0) continue;
         text += fmt::format("; on {} devices something would", larger.devices);
@@ -51,11 +52,10 @@ std::string what_would_fit(const Run& run, const Cluster& cluster, const Wanted&
     append_without("--dp", &Wanted::dp, run, cluster, wanted, text);
     append_without("--tp", &Wanted::tp, run, cluster, wanted, text);
     append_more_devices(run, cluster, wanted, text);
-    const Layout& smallest = plan.large.front();
+    const Planned& smallest = plan.large.front();
     const auto parts = parts_of(smallest.memory);
-    const auto largest = std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
-        return a.second < b.second;
-    });
+    const auto largest = std::max_element(parts.begin(), parts.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
     return fmt::format(
         "nothing fits: of {} layouts the smallest ({}) needs {} of a device that has {}, {} too much; most "
         "of it, {}, is for {}{}",

@@ -61,7 +61,7 @@ Json to_json(const Run& run, const Split& s)
             {"sequence_parallel", s.sequence_parallel}};
 }
 
-Json to_json(const Run& run, const Cluster& cluster, const Layout& layout)
+Json to_json(const Run& run, const Cluster& cluster, const Planned& layout)
 {
     Json json = to_json(run, layout.split);
     const Utilisation used = utilisation(run, layout.split, cluster, layout.seconds());
@@ -82,7 +82,7 @@ Json to_json(const Run& run, const Cluster& cluster, const Layout& layout)
 std::string count_json(const Run& run, const Split& split, const Cluster& cluster)
 {
     const counting::SequenceFlops flops = sequence_flops(run.model);
-    const Layout layout{split, largest_memory(run, split), step_time(run, split, cluster)};
+    const Planned layout{split, largest_memory(run, split), step_time(run, split, cluster)};
     Json stages = Json::array();
     for (std::int64_t stage = 0; stage < split.pp; ++stage)
         stages.push_back(with_total(memory_of(run, split, stage)));
@@ -113,7 +113,7 @@ std::string plan_json(const Run& run, const Cluster& cluster, const Plan& plan, 
     for (std::size_t i = 0; i < std::min(rows, plan.best.size()); ++i)
         best.push_back(to_json(run, cluster, plan.best[i]));
     Json large = Json::array();
-    for (const Layout& layout : plan.large) large.push_back(to_json(run, cluster, layout));
+    for (const Planned& layout : plan.large) large.push_back(to_json(run, cluster, layout));
     const Json json{{"model", to_json(run.model)},
                     {"cluster", to_json(cluster)},
                     {"batch", run.batch},

@@ -62,7 +62,8 @@ void draw_legend(Canvas& canvas, double x, double y, const char* kind, const Par
 
 std::string details_of(const Split& s)
 {
-    std::string text = fmt::format("ZeRO {}, b {}, recompute {}", s.zero, s.micro_batch, name_of(s.recompute));
+    std::string text =
+        fmt::format("ZeRO {}, b {}, recompute {}", s.zero, s.micro_batch, name_of(s.recompute));
     if (s.sequence_parallel) text += ", SP";
     if (s.virtual_stages > 1) text += fmt::format(", {} chunks", s.virtual_stages);
     return text;
@@ -83,7 +84,7 @@ std::string plan_picture(const Run& run, const Cluster& cluster, const Plan& pla
                 "small");
     const double bottom = top + static_cast<double>(count) * row_height;
     for (std::size_t i = 0; i < count; ++i) {
-        const Layout& layout = plan.best[i];
+        const Planned& layout = plan.best[i];
         const Split& s = layout.split;
         const double y = top + static_cast<double>(i) * row_height;
         canvas.text(margin, y + 10.0, fmt::format("pp {}, dp {}, tp {}", s.pp, s.dp, s.tp), "");

@@ -34,7 +34,7 @@ std::string grid_of(const Split& split)
     return fmt::format("pp {}, dp {}, tp {}", split.pp, split.dp, split.tp);
 }
 
-void add_row(Text& text, const Run& run, const Cluster& cluster, const Layout& layout)
+void add_row(Text& text, const Run& run, const Cluster& cluster, const Planned& layout)
 {
     const Split& s = layout.split;
     const double seconds = layout.seconds();
@@ -45,12 +45,12 @@ void add_row(Text& text, const Run& run, const Cluster& cluster, const Layout& l
     if (run.tokens > 0.0) {
         const double hours = run.steps() * seconds / 3600.0;
         add(text, " {:>8.1f} {:>9}", hours / 24.0,
-            with_prefix(hours * static_cast<double>(cluster.devices), "h"));
+            with_prefix(hours * static_cast<double>(cluster.devices), ""));
     }
     add(text, "\n");
 }
 
-void add_parts(Text& text, const Layout& layout)
+void add_parts(Text& text, const Planned& layout)
 {
     add(text, "\nthe best one's step, and the memory of its fullest device\n");
     const auto time = parts_of(layout.time);
@@ -66,7 +66,7 @@ void add_parts(Text& text, const Layout& layout)
 }
 
 /// The parts in which a layout loses most, and by how much.
-std::string losses(const Layout& layout, const Layout& best)
+std::string losses(const Planned& layout, const Planned& best)
 {
     const auto parts = parts_of(layout.time);
     const auto best_parts = parts_of(best.time);
@@ -85,24 +85,22 @@ std::string losses(const Layout& layout, const Layout& best)
 void add_losers(Text& text, const Cluster& cluster, const Plan& plan, std::size_t rows)
 {
     if (plan.best.size() > 1 && rows > 1) add(text, "\nwhy the next ones lose\n");
-    const Layout& best = plan.best.front();
+    const Planned& best = plan.best.front();
     for (std::size_t i = 1; i < std::min(rows, plan.best.size()); ++i) {
-        const Layout& layout = plan.best[i];
+        const Planned& layout = plan.best[i];
         add(text, "  {:<24} {:>9}: {}\n", grid_of(layout.split),
             fmt::format("+{}", percent(layout.seconds() / best.seconds() - 1.0)), losses(layout, best));
     }
     if (plan.large.empty()) return;
     add(text, "\n{} grids do not fit however they are run; those that lack least\n", plan.large.size());
     for (std::size_t i = 0; i < std::min(most_too_large, plan.large.size()); ++i) {
-        const Layout& layout = plan.large[i];
+        const Planned& layout = plan.large[i];
         const auto parts = parts_of(layout.memory);
-        const auto most = std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
-            return a.second < b.second;
-        });
+        const auto most = std::max_element(parts.begin(), parts.end(),
+                                           [](const auto& a, const auto& b) { return a.second < b.second; });
         add(text, "  {:<24} needs {}, {} too much; {}: {}\n", grid_of(layout.split),
-            with_prefix(layout.memory.total(), "B"),
-            with_prefix(layout.memory.total() - cluster.memory, "B"), most->first,
-            with_prefix(most->second, "B"));
+            with_prefix(layout.memory.total(), "B"), with_prefix(layout.memory.total() - cluster.memory, "B"),
+            most->first, with_prefix(most->second, "B"));
     }
 }
 
@@ -112,12 +110,11 @@ std::string plan_text(const Run& run, const Cluster& cluster, const Plan& plan, 
 {
     Text text = fmt::format("{}\n{}\nbatch {}, {} tokens a step", text_of(run.model), text_of(cluster),
                             run.batch, with_prefix(run.tokens_of_step(), ""));
-    if (run.tokens > 0.0)
-        add(text, "; {} tokens are {:.0f} steps", with_prefix(run.tokens, ""), run.steps());
+    if (run.tokens > 0.0) add(text, "; {} tokens are {:.0f} steps", with_prefix(run.tokens, ""), run.steps());
     add(text, "\n{} layouts, {} fit; of each pp x dp x tp the fastest:\n\n", plan.layouts, plan.fitting);
     add(text, "{:>4} {:>5} {:>3} {:>4}  {:<14} {:>3} {:>4}  {:<9} {:<3} {:>9} {:>6} {:>9}", "pp", "dp", "tp",
         "ZeRO", "schedule", "b", "M", "recompute", "SP", "step", "MFU", "memory");
-    if (run.tokens > 0.0) add(text, " {:>8} {:>9}", "days", "devices x h");
+    if (run.tokens > 0.0) add(text, " {:>8} {:>9}", "days", "device-h");
     add(text, "\n");
     for (std::size_t i = 0; i < std::min(rows, plan.best.size()); ++i)
         add_row(text, run, cluster, plan.best[i]);

@@ -77,21 +77,21 @@ void append_variants(const Run& run, const Wanted& wanted, Split split, std::vec
 }
 
 /// The faster; of two as fast, the smaller.
-bool better(const Layout& a, const Layout& b)
+bool better(const Planned& a, const Planned& b)
 {
-    const auto order = [](const Layout& x) { return std::tuple(x.seconds(), x.memory.total()); };
+    const auto order = [](const Planned& x) { return std::tuple(x.seconds(), x.memory.total()); };
     return order(a) < order(b);
 }
 
-bool smaller(const Layout& a, const Layout& b)
+bool smaller(const Planned& a, const Planned& b)
 {
-    const auto order = [](const Layout& x) { return std::tuple(x.memory.total(), x.seconds()); };
+    const auto order = [](const Planned& x) { return std::tuple(x.memory.total(), x.seconds()); };
     return order(a) < order(b);
 }
 
 struct OfGrid {
-    std::optional<Layout> fastest;  // of those that fit
-    std::optional<Layout> smallest;
+    std::optional<Planned> fastest;  // of those that fit
+    std::optional<Planned> smallest;
 };
 
 }  // namespace
@@ -118,7 +118,7 @@ Plan search(const Run& run, const Cluster& cluster, const Wanted& wanted)
     Plan plan;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, OfGrid> grids;
     for (const Split& split : all_splits(run, cluster, wanted)) {
-        const Layout layout{split, largest_memory(run, split), step_time(run, split, cluster)};
+        const Planned layout{split, largest_memory(run, split), step_time(run, split, cluster)};
         const bool fits = layout.memory.total() <= cluster.memory;
         OfGrid& grid = grids[{split.pp, split.dp, split.tp}];
         if (fits && (!grid.fastest || better(layout, *grid.fastest))) grid.fastest = layout;
@@ -126,11 +126,12 @@ Plan search(const Run& run, const Cluster& cluster, const Wanted& wanted)
         ++plan.layouts;
         if (fits) ++plan.fitting;
     }
-    check(plan.layouts > 0,
-          "no layout of {} devices is legal: pp x dp x tp must be their number, tp divide the {} heads of keys "
-          "and values and the {} columns of the MLP, pp the {} layers, dp x micro-batch the batch {}{}",
-          cluster.devices, run.model.kv_heads, run.model.mlp, run.model.layers, run.batch,
-          wanted.any() ? "; and it must be what the flags ask for" : "");
+    check(
+        plan.layouts > 0,
+        "no layout of {} devices is legal: pp x dp x tp must be their number, tp divide the {} heads of keys "
+        "and values and the {} columns of the MLP, pp the {} layers, dp x micro-batch the batch {}{}",
+        cluster.devices, run.model.kv_heads, run.model.mlp, run.model.layers, run.batch,
+        wanted.any() ? "; and it must be what the flags ask for" : "");
     for (const auto& [grid, kept] : grids) {
         if (kept.fastest)
             plan.best.push_back(*kept.fastest);

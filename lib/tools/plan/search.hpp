@@ -21,7 +21,7 @@ struct Wanted {
     bool any() const { return pp || dp || tp || zero || schedule || micro_batch || recompute; }
 };
 
-struct Layout {
+struct Planned {
     Split split;
     Memory memory;  // of the stage that needs most
     StepTime time;
@@ -36,10 +36,10 @@ struct Layout {
 std::vector<Split> all_splits(const Run& run, const Cluster& cluster, const Wanted& wanted);
 
 struct Plan {
-    std::int64_t layouts = 0;   // legal ones
-    std::int64_t fitting = 0;   // of them, those that fit the devices' memory
-    std::vector<Layout> best;   // the fastest that fits of each (pp, dp, tp), by step time
-    std::vector<Layout> large;  // the smallest of each (pp, dp, tp) of which none fits, by memory
+    std::int64_t layouts = 0;    // legal ones
+    std::int64_t fitting = 0;    // of them, those that fit the devices' memory
+    std::vector<Planned> best;   // the fastest that fits of each (pp, dp, tp), by step time
+    std::vector<Planned> large;  // the smallest of each (pp, dp, tp) of which none fits, by memory
 };
 
 /// Error when there is no legal layout at all.
