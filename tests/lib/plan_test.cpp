@@ -3,6 +3,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "lessons/10_counting/activations.hpp"
+#include "lessons/10_counting/parameters.hpp"
+#include "lessons/10_counting/states.hpp"
 #include "lib/tools/plan/report.hpp"
 #include "lib/tools/train/file.hpp"
 #include "tests/lib/catch.hpp"
@@ -139,6 +142,45 @@ TEST_CASE("activations and states of Korthikanti et al., figure 1")
         split.recompute = Recompute::none;
         split.sequence_parallel = false;
         CHECK(std::abs(memory_of(run, split, 0).activations / GiB / row.kept - 1.0) <= 0.001);
+    }
+}
+
+TEST_CASE("lesson 10's formulas for its own kind of model")
+{
+    counting::Job job;
+    job.shape = {24, 512, 8, 256, 1000};
+    job.layout.pp = 4;
+    job.layout.tp = 2;
+    job.layout.schedule = "interleaved";
+    job.layout.virtual_stages = 3;
+    job.dtype = DType::bf16;
+    job.micro_batches = 8;
+    job.batch = 16;
+    Run run;
+    run.model = {"", 24, 512, 8, 0, 0, 256, 1000};
+    run.model.finish();
+    run.batch = 16;
+    Split split;
+    split.pp = 4;
+    split.tp = 2;
+    split.schedule = Schedule::interleaved;
+    split.virtual_stages = 3;
+    split.micro_batch = 2;
+    CHECK(exact_parameters(run.model) == job.shape.parameters());
+    CHECK(rough_parameters(run.model).total() == counting::rough_parameters(job.shape).total());
+    for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full})
+        for (const bool sequence : {false, true}) {
+            job.recompute = split.recompute = recompute;
+            job.layout.sequence_parallel = split.sequence_parallel = sequence;
+            CHECK(std::abs(saved_by_block(run, split) / counting::megatron_saved_by_block(job) - 1.0) <
+                  1e-12);
+        }
+    for (int stage = 0; stage < 4; ++stage) {
+        CHECK(std::abs(held_micro_batches(run, split, stage) * 3.0 - counting::passes_in_flight(job, stage)) <
+              1e-12);
+        // Without padding the states are the same to the byte.
+        CHECK(memory_of(run, split, stage).states() ==
+              static_cast<double>(counting::state_bytes(job, {stage, 0}).total()));
     }
 }
 

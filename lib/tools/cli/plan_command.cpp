@@ -17,7 +17,7 @@ constexpr std::size_t most_rows = 1000;
 
 struct SearchFlags {
     PlanFlags shared;
-    std::int64_t devices = 8;
+    std::optional<std::int64_t> devices;
     double tokens = 0.0;
     plan::Wanted wanted;
     std::string schedule;
@@ -54,7 +54,7 @@ void add_plan_command(CLI::App& app)
     auto flags = std::make_shared<SearchFlags>();
     CLI::App* command = app.add_subcommand("plan", "the best layouts for a model on a cluster");
     add_plan_flags(*command, flags->shared);
-    command->add_option("--devices", flags->devices, "devices of the cluster")->capture_default_str();
+    command->add_option("--devices", flags->devices, "devices of the cluster (default: those of a node)");
     command->add_option("--tokens", flags->tokens, "of the whole training run, as in 300e9");
     plan::Wanted& wanted = flags->wanted;
     command->add_option("--pp", wanted.pp, "only so many pipeline stages");

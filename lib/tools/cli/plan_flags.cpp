@@ -35,11 +35,11 @@ void add_plan_flags(CLI::App& command, PlanFlags& f)
                        "bytes/s of a device's link out of it, as in 25GB");
 }
 
-plan::Cluster cluster_of(const PlanFlags& flags, std::int64_t devices)
+plan::Cluster cluster_of(const PlanFlags& flags, std::optional<std::int64_t> devices)
 {
     plan::Cluster cluster = plan::named_cluster(flags.cluster);
-    cluster.devices = devices;
     if (flags.devices_per_node) cluster.devices_per_node = *flags.devices_per_node;
+    cluster.devices = devices.value_or(cluster.devices_per_node);
     if (flags.flops) cluster.flops = *flags.flops;
     if (flags.achieved) cluster.flops_achieved = *flags.achieved;
     const auto bytes = [](const std::string& text, double& value) {

@@ -28,7 +28,8 @@ struct PlanFlags {
 
 void add_plan_flags(CLI::App& command, PlanFlags& flags);
 
-plan::Cluster cluster_of(const PlanFlags& flags, std::int64_t devices);
+/// Of one node, unless `devices` says otherwise.
+plan::Cluster cluster_of(const PlanFlags& flags, std::optional<std::int64_t> devices);
 /// Checked but for how it is split.
 plan::Run run_of(const PlanFlags& flags, const plan::Cluster& cluster);
 

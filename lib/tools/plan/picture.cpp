@@ -15,7 +15,7 @@ namespace {
 
 // Pixels.
 constexpr double margin = 16.0;
-constexpr double label = 250.0;
+constexpr double label = 290.0;
 constexpr double bars = 380.0;    // the longest bar of either kind
 constexpr double numbers = 80.0;  // behind a bar
 constexpr double top = 66.0;
@@ -89,12 +89,13 @@ std::string plan_picture(const Run& run, const Cluster& cluster, const Plan& pla
         const double y = top + static_cast<double>(i) * row_height;
         canvas.text(margin, y + 10.0, fmt::format("pp {}, dp {}, tp {}", s.pp, s.dp, s.tp), "");
         canvas.text(margin, y + 24.0, details_of(s), "small");
-        double end = draw_bar(canvas, margin + label, y, bars / longest, "time", parts_of(layout.time),
-                              [](double seconds) { return format_seconds(seconds); });
+        const double end = draw_bar(canvas, margin + label, y, bars / longest, "time", parts_of(layout.time),
+                                    [](double seconds) { return format_seconds(seconds); });
         canvas.text(end + 6.0, y + 15.0, format_seconds(layout.seconds()), "");
-        end = draw_bar(canvas, memory_left, y, bars / cluster.memory, "memory", parts_of(layout.memory),
-                       [](double bytes) { return with_prefix(bytes, "B"); });
-        canvas.text(end + 6.0, y + 15.0, with_prefix(layout.memory.total(), "B"), "");
+        draw_bar(canvas, memory_left, y, bars / cluster.memory, "memory", parts_of(layout.memory),
+                 [](double bytes) { return with_prefix(bytes, "B"); });
+        // Behind the limit, which a number beside the bar might lie on.
+        canvas.text(memory_left + bars + 8.0, y + 15.0, with_prefix(layout.memory.total(), "B"), "");
     }
     canvas.line(memory_left + bars, top - 10.0, memory_left + bars, bottom - 8.0, "limit");
     draw_legend(canvas, margin + label, bottom + 18.0, "time", parts_of(StepTime{}));
