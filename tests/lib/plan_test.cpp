@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <pugixml.hpp>
 
 #include "lessons/10_counting/activations.hpp"
 #include "lessons/10_counting/parameters.hpp"
 #include "lessons/10_counting/states.hpp"
+#include "lib/tools/plan/parts.hpp"
 #include "lib/tools/plan/report.hpp"
 #include "lib/tools/train/file.hpp"
 #include "tests/lib/catch.hpp"
@@ -413,7 +415,15 @@ TEST_CASE("reports hold what was counted")
     CHECK(contains(text, "300.0 G tokens are 143051 steps"));
     const std::string picture = plan_picture(run, cluster, plan, 3);
     CHECK(contains(picture, "<title>gpt3-175b on 1024 a100-80g"));
-    CHECK(contains(picture, "class=\"limit\""));
+    pugi::xml_document document;
+    CHECK(document.load_string(picture.c_str()));
+    // The page, and for each layout the parts of its time and memory that are not nothing; 13 of legends.
+    std::size_t parts = 14;
+    for (std::size_t i = 0; i < 3; ++i) {
+        for (const auto& [name, value] : parts_of(plan.best[i].time)) parts += value > 0.0 ? 1 : 0;
+        for (const auto& [name, value] : parts_of(plan.best[i].memory)) parts += value > 0.0 ? 1 : 0;
+    }
+    CHECK(document.select_nodes("//rect").size() == parts);
 
     const auto count = nlohmann::json::parse(count_json(run, plan.best.front().split, cluster));
     CHECK(count["parameters"]["exact"] == 174'604'259'328);
