@@ -28,18 +28,20 @@ std::int64_t step_number(const Event& event)
     return std::stoll(event.name.substr(event.name.find(' ') + 1));
 }
 
-/// When each step ran, over all ranks.
+/// When each step that all ranks have a record of ran, from the first rank's begin to the last one's end.
 std::map<std::int64_t, Span> steps_of(std::span<const RankTrace> traces)
 {
     std::map<std::int64_t, Span> steps;
+    std::map<std::int64_t, std::size_t> ranks;
     for (const RankTrace& trace : traces)
         for (const Event& event : trace.events) {
             if (work_of(event) != Work::step) continue;
-            const auto [at, is_new] = steps.try_emplace(step_number(event), Span{event.begin, event.end});
-            if (is_new) continue;
-            at->second.begin = std::min(at->second.begin, event.begin);
-            at->second.end = std::max(at->second.end, event.end);
+            const std::int64_t number = step_number(event);
+            Span& span = steps.try_emplace(number, Span{event.begin, event.end}).first->second;
+            span = {std::min(span.begin, event.begin), std::max(span.end, event.end)};
+            ++ranks[number];
         }
+    std::erase_if(steps, [&](const auto& step) { return ranks[step.first] < traces.size(); });
     return steps;
 }
 

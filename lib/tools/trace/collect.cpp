@@ -41,12 +41,16 @@ std::vector<std::vector<std::uint8_t>> gather_bytes(Comm& comm, std::span<const 
     return all;
 }
 
-std::vector<RankTrace> collect_traces(Comm& comm)
+std::vector<RankTrace> collect_traces(Comm& comm, const RankTrace& own)
 {
     std::vector<RankTrace> traces;
-    for (const auto& bytes : gather_bytes(comm, to_bytes(trace_of(comm.device()))))
-        traces.push_back(from_bytes(bytes));
+    for (const auto& bytes : gather_bytes(comm, to_bytes(own))) traces.push_back(from_bytes(bytes));
     return traces;
+}
+
+std::vector<RankTrace> collect_traces(Comm& comm)
+{
+    return collect_traces(comm, trace_of(comm.device()));
 }
 
 }  // namespace shardlings

@@ -20,6 +20,9 @@ struct RankTrace {
 };
 
 RankTrace trace_of(const Device& device);
+/// What is recorded of the last steps only: as many as have `most` events together, and one at least. The
+/// memory that is held when they begin is in samples at 0 seconds.
+RankTrace trace_of_last_steps(const Device& device, std::size_t most);
 
 /// A RankTrace as a message: from_bytes(to_bytes(t)) equals t bit for bit. Error when the bytes are none.
 std::vector<std::uint8_t> to_bytes(const RankTrace& trace);

@@ -38,6 +38,16 @@ bool records(const TrainOptions& options)
     return !options.trace.empty() || !options.report.empty();
 }
 
+/// What the run's files show: all for --trace; for --report alone, the steps that a page has room for.
+std::vector<RankTrace> traces_for(const TrainOptions& options, Comm& world)
+{
+    constexpr std::size_t most_events = 200'000;  // of all ranks
+    if (!options.trace.empty()) return collect_traces(world);
+    if (options.report.empty()) return {};
+    const std::size_t most = most_events / static_cast<std::size_t>(world.size());
+    return collect_traces(world, trace_of_last_steps(world.device(), most));
+}
+
 DeviceOptions device_options(const TrainOptions& options, int rank)
 {
     DeviceOptions device;
@@ -216,7 +226,7 @@ void run_on_rank(const TrainOptions& options, MpiSession& session, const ReportW
 
     const std::vector<StepFigures> history = train_steps(world, options, text, trainer, first_step);
     const RankFigures figures = figures_of(device, options.layout, trainer, history.back().report);
-    const std::vector<RankTrace> traces = records(options) ? collect_traces(world) : std::vector<RankTrace>();
+    const std::vector<RankTrace> traces = traces_for(options, world);
     const ValidationFigures validation{validate(trainer, text, options), measure_statistics(text)};
     const std::vector<RankFigures> ranks = collect_figures(world, figures);
     if (!says) return;
