@@ -58,11 +58,13 @@ TEST_CASE("the last steps begin with the memory that was held then")
     const FiveSteps run;
     const RankTrace trace = trace_of_last_steps(run.device, 4);
     const std::vector<MemoryPoint> curve = memory_curve(trace.memory, 4.0, 0.0);
-    REQUIRE(curve.size() == 2);
+    REQUIRE(curve.size() == 3);
     CHECK(curve[0].time == 4.0);
-    CHECK(curve[0].total() == 64 + 4 * 64);
-    CHECK(curve[1].time == 5.0);
-    CHECK(curve[1].by == std::array<std::uint64_t, category_count>{64, 0, 0, 5 * 64, 0, 0});
+    CHECK(curve[0].total() == 64 + 3 * 64);
+    CHECK(curve[1].time == 4.0);
+    CHECK(curve[1].total() == 64 + 4 * 64);
+    CHECK(curve[2].time == 5.0);
+    CHECK(curve[2].by == std::array<std::uint64_t, category_count>{64, 0, 0, 5 * 64, 0, 0});
 }
 
 TEST_CASE("without steps all of a record is its end")

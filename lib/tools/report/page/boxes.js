@@ -67,7 +67,7 @@ function fittingLabel(brush, what, room) {
 /** Where box `i` of a lane begins below the lane's top: boxes inside others leave those a strip. */
 function levelTop(lane, depth, height) {
   const strips = Math.min(lane.levels, 4);
-  return Math.min(depth, strips - 1) * Math.min(11, height / (strips + 0.6));
+  return Math.min(depth, strips - 1) * Math.min(13, height / (strips + 0.6));
 }
 
 function drawLane(brush, lane, top, height) {

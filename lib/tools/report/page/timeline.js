@@ -22,7 +22,7 @@ function timelineFrame() {
   const first = Math.floor(state.rank / most_ranks) * most_ranks;
   const ranks = Math.min(most_ranks, data.ranks.length - first);
   const plan = rowPlan(ranks <= 4 ? 1 : ranks <= 8 ? 0.75 : ranks <= 16 ? 0.55 : 0.45);
-  const chosen_plan = rowPlan(1.15);
+  const chosen_plan = rowPlan(1.4);
   return { width, first, ranks, plan, chosen_plan, left: is_phone() ? 34 : 128, right: width - (is_phone() ? 4 : 88), top: axis_height,
            height: axis_height + (ranks - 1) * plan.height + chosen_plan.height + 2 };
 }
