@@ -52,6 +52,11 @@ prints ' 7 1.00 4.225 MB 5.308 MB 9.533 MB' count --layers 8 --hidden 128 --head
 prints '30936 layouts, 5367 fit; of each pp x dp x tp the fastest:' plan --model megatron-1t --devices 4096 --batch 3072
 prints 'batch 512, 2.097 M tokens a step; 1.000 T tokens are 476837 steps' \
     plan --model llama2-7b --cluster h100 --devices 64 --batch 512 --tokens 1e12
+# What `shardlings train` says of its devices when it runs this layout; verify compares all of it.
+prints ' 0 250 624 250 624 501 248 1 679 360 589 824 98 304 250 624 88.08 MFLOP' count --layers 4 --hidden 64 --heads 4 \
+    --seq 64 --vocab 256 --pp 2 --dp 2 --tp 2 --batch 8 --micro-batch 2 --dtype fp32 --as-run
+refused "models of GPT-2's kind alone, and llama2-7b is none" count --model llama2-7b --as-run
+refused '--dp is 1025: expected 1 to 1024' count --model gpt2-xl --dp 1025 --batch 1025 --devices-per-node 1 --as-run
 
 echo '{"name": "small", "layers": 4, "hidden": 256, "heads": 4, "sequence": 128, "vocabulary": 256}' >"$folder/small.json"
 prints 'small: 4 layers, 256 hidden, 4 heads, 128 tokens a sequence, vocabulary 256' count --model "$folder/small.json"

@@ -5,6 +5,7 @@
 
 #include "lib/tools/cli/commands.hpp"
 #include "lib/tools/cli/plan_flags.hpp"
+#include "lib/tools/plan/as_run.hpp"
 #include "lib/tools/plan/report.hpp"
 #include "lib/tools/train/file.hpp"
 
@@ -18,6 +19,7 @@ struct CountFlags {
     std::string schedule = "1f1b";
     std::string recompute = "none";
     std::string json;
+    bool as_run = false;
 };
 
 void run_count(const CountFlags& flags)
@@ -29,8 +31,10 @@ void run_count(const CountFlags& flags)
     const plan::Run run = run_of(flags.shared, plan::named_cluster(flags.shared.cluster));
     plan::check_split(run, split);
     const plan::Cluster cluster = cluster_of(flags.shared, split.devices());
+    std::string as_run;
+    if (flags.as_run) as_run = plan::as_run_text(run, split, cluster, dtype_of(flags.shared, cluster));
     if (!flags.json.empty()) write_text(flags.json, plan::count_json(run, split, cluster));
-    fmt::print("{}", plan::count_text(run, split, cluster));
+    fmt::print("{}{}", plan::count_text(run, split, cluster), as_run);
 }
 
 }  // namespace
@@ -56,6 +60,8 @@ void add_count_command(CLI::App& app)
     command->add_option("--recompute", flags->recompute, "none, selective or full")->capture_default_str();
     command->add_flag("--sequence-parallel", split.sequence_parallel,
                       "with --tp: norms and residuals by rows");
+    command->add_flag("--as-run", flags->as_run,
+                      "also what this program's devices count when they run it, exactly (lesson 10)");
     command->add_option("--json", flags->json, "file for all of it as JSON");
     command->callback([flags] { run_count(*flags); });
 }

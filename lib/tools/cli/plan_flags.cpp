@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "lib/machine/base/dtype.hpp"
 #include "lib/machine/base/error.hpp"
 #include "lib/machine/base/units.hpp"
 
@@ -52,6 +51,11 @@ plan::Cluster cluster_of(const PlanFlags& flags, std::optional<std::int64_t> dev
     return cluster;
 }
 
+DType dtype_of(const PlanFlags& flags, const plan::Cluster& cluster)
+{
+    return parse_dtype(flags.dtype.empty() ? cluster.dtype : flags.dtype);
+}
+
 plan::Run run_of(const PlanFlags& flags, const plan::Cluster& cluster)
 {
     plan::Run run;
@@ -75,7 +79,7 @@ plan::Run run_of(const PlanFlags& flags, const plan::Cluster& cluster)
     run.model.finish();
     run.batch = flags.batch;
     check(run.batch >= 1 && run.batch <= 100'000'000, "--batch is {}: expected 1 to 100000000", run.batch);
-    const DType dtype = parse_dtype(flags.dtype.empty() ? cluster.dtype : flags.dtype);
+    const DType dtype = dtype_of(flags, cluster);
     run.element_bytes = static_cast<double>(size_of(dtype));
     run.gradient_bytes = flags.fp32_gradients ? std::max(4.0, run.element_bytes) : run.element_bytes;
     run.optimizer_bytes = is_sixteen_bit(dtype) ? 12.0 : 2.0 * run.element_bytes;

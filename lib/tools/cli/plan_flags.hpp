@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "lib/machine/base/dtype.hpp"
 #include "lib/tools/plan/cluster.hpp"
 #include "lib/tools/plan/split.hpp"
 
@@ -30,6 +31,8 @@ void add_plan_flags(CLI::App& command, PlanFlags& flags);
 
 /// Of one node, unless `devices` says otherwise.
 plan::Cluster cluster_of(const PlanFlags& flags, std::optional<std::int64_t> devices);
+/// The cluster's, unless the flags name one.
+DType dtype_of(const PlanFlags& flags, const plan::Cluster& cluster);
 /// Checked but for how it is split.
 plan::Run run_of(const PlanFlags& flags, const plan::Cluster& cluster);
 
