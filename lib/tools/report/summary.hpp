@@ -16,9 +16,9 @@ std::string html(std::string_view text);
 /// "pp 2 × dp 2 × tp 2, 20 steps".
 std::string title_of(const TrainOptions& options);
 
-/// The settings that decide what is learned, but not how it is spread over devices, and in which the baseline
-/// differs: "seed 2 (here 1)".
-std::string differences_from(const Baseline& baseline, const nlohmann::json& config);
+/// In what the baseline differs that decides what is learned, whatever the layout: "seed 2 (here 1), another
+/// text".
+std::string differences_from(const Baseline& baseline, const nlohmann::json& figures);
 
 /// Named figures as a list of definitions.
 std::string summary_html(const RunRecord& run, const std::optional<Baseline>& baseline);

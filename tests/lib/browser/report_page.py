@@ -89,6 +89,7 @@ def test_panels(browser):
     check(browser.value("document.querySelectorAll('#layout-map button').length") == 8, "eight devices")
     check("node 1" in browser.text("traffic-chart"), "the matrix marks its nodes")
     check("bubble: nothing computed" in browser.text("timeline-legend"), "the legend explains the bubble")
+    check("others" not in browser.text("summary"), "the baseline learned the same")
     check(browser.problems == [], f"no errors: {browser.problems}")
 
 
@@ -263,7 +264,7 @@ def test_hostile(browser):
     check(browser.value("window.caught === undefined && !document.querySelector('b.caught')"), "no markup came from a name")
     check("</script><script>caught=1</script>" in browser.text("data-file"), f"the name stands there: {browser.text('data-file')}")
     check(browser.problems == [], f"no errors: {browser.problems}")
-    check(browser.value("document.getElementById('summary').textContent.includes('Its settings are others: batch 8 (here 4)')"), "another batch is told")
+    check(browser.value("document.getElementById('summary').textContent.includes('Its settings are others: batch 8 (here 4), another text.')"), "another batch is told")
 
 
 def test_paper_and_themes(browser):

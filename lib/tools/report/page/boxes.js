@@ -55,12 +55,12 @@ function makeBrush(context, colors, frame) {
   };
 }
 
-/** The longest of what can be said of an instruction in `room` pixels. */
-function fittingLabel(brush, what, room) {
+/** The longest of what can be said of an instruction in `room` pixels; what lies inside another is not numbered again. */
+function fittingLabel(brush, what, depth, room) {
   const batch = what.micro_batch >= 0 ? String(what.micro_batch) : "";
   const pass = { forward: "F", backward: "B" }[what.work];
   const candidates = [batch ? `${what.name} · ${batch}` : what.name];
-  if (pass && batch) candidates.push(pass + batch);
+  if (pass && batch && depth === 0) candidates.push(pass + batch);
   return candidates.find((text) => brush.width(text) <= room) ?? "";
 }
 
@@ -92,7 +92,7 @@ function drawLane(brush, lane, top, height) {
     context.strokeRect(left + 0.5, y + 0.5, width - 1, top + height - y - 1);
     const inner = i + 1 < lane.count && lane.depth[i + 1] > depth;
     const room = inner ? levelTop(lane, depth + 1, height) - levelTop(lane, depth, height) : top + height - y;
-    if (room >= 10 && width >= 12) labels.push([what, left, width, y + Math.min(room, 26) / 2]);
+    if (room >= 10 && width >= 12) labels.push([what, depth, left, width, y + Math.min(room, 26) / 2]);
   }
   drawLabels(brush, labels);
 }
@@ -101,8 +101,8 @@ function drawLabels(brush, labels) {
   const { context } = brush;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  for (const [what, left, width, middle] of labels) {
-    const text = fittingLabel(brush, what, width - 5);
+  for (const [what, depth, left, width, middle] of labels) {
+    const text = fittingLabel(brush, what, depth, width - 3);
     if (!text) continue;
     const { color, pattern } = works[what.work];
     if (pattern) {  // which would cut through the letters
