@@ -109,14 +109,6 @@ class Package:
     def write(self, place):
         return self.make(place, self.solution)
 
-    def problems_without_report(self, exit_code, shown):
-        """Nothing in the submission can be graded: that must be an error with a message, not a crash."""
-        if self.earns:
-            return [f"no report, exit code {exit_code}\n{shown[-2000:]}"]
-        if exit_code not in (1, 2) or not self.says.search(shown):
-            return [f"exit code {exit_code}, expected an error that says /{self.says.pattern}/\n{shown[-2000:]}"]
-        return []
-
 
 def files_of_parts():
     """{"00.4": "00_devices/ring.cpp"}"""
@@ -132,15 +124,16 @@ def telling_text(exercise):
     return "\n".join(lines)
 
 
-def problems_of_report(entry, report):
-    """What is not as it should be in the points and the words of a report."""
+def problems_of_report(entry, report, shown):
+    """What is not as it should be in the points and the words of a report. `shown`: on the terminal."""
     problems = []
     for exercise in report["exercises"]:
         expected = entry.expected(exercise)
         if exercise["points"] != expected:
             problems.append(f"{exercise['id']} earns {exercise['points']}, expected {expected}\n{telling_text(exercise)}")
-        if exercise["id"] == entry.part and not entry.says.search(telling_text(exercise)):
-            problems.append(f"nothing says /{entry.says.pattern}/ but\n{telling_text(exercise)}")
+        said = telling_text(exercise) + (shown if entry.kind == "packages" else "")
+        if exercise["id"] == entry.part and not entry.says.search(said):
+            problems.append(f"nothing says /{entry.says.pattern}/ but\n{said}")
     return problems
 
 
@@ -167,14 +160,12 @@ def grade(entry, build, options):
             return [f"no verdict after {10 * LIMIT:.0f} s"], 10 * LIMIT, ""
         seconds = time.monotonic() - begin
         shown = ended.stdout.decode(errors="surrogateescape")
-        if not report.exists() and entry.kind == "packages":
-            return entry.problems_without_report(ended.returncode, shown), seconds, shown
         if not report.exists():
             return [f"no report, exit code {ended.returncode}\n{shown[-2000:]}"], seconds, ""
         text = report.read_text(errors="surrogateescape")
         data = json.loads(text)
         said = next(telling_text(e) for e in data["exercises"] if e["id"] == entry.part)
-        problems = problems_of_report(entry, data)
+        problems = problems_of_report(entry, data, shown)
         if seconds > entry.limit:
             problems.append(f"took {seconds:.1f} s, expected at most {entry.limit:.0f}")
         if len(text) > MOST_REPORT or len(shown) > MOST_REPORT:

@@ -1,7 +1,7 @@
 """Submissions whose package is the attack: links, archives with paths that lead out, bombs, what is no file.
 
 Each is made around the solution of 00.1, which must earn its points (5) or none as `earns` says, and the grader must
-say what `says` matches; None: no such submission can be graded, and the grader ends with a message.
+say what `says` matches; None: nothing of it can be graded, which a report of no points and a message must say.
 """
 
 import io
@@ -98,7 +98,7 @@ def zip_as_it_should_be(place, solution):
 
 
 def tar_as_it_should_be(place, solution):
-    return tarred(place, [(f"my-course/{FILE}"[10:], solution.read_text())])
+    return tarred(place, [(f"my-course/{FILE}", solution.read_text())])
 
 
 def zip_that_leads_out(place, solution):
@@ -148,23 +148,23 @@ def empty_folder(place, _solution):
 
 # name -> (maker, points earned by 00.1, what is said)
 PACKAGES = {
-    "link_to_the_solution": (link_to_the_solution, None, "link|no exercise"),
-    "lesson_is_a_link": (lesson_is_a_link, None, "link|no exercise"),
-    "exercises_are_a_link": (exercises_are_a_link, None, "link|no exercise"),
-    "file_is_a_pipe": (file_is_a_pipe, None, "no exercise"),
-    "file_is_a_folder": (file_is_a_folder, None, "no exercise"),
-    "file_of_many_bytes": (file_of_many_bytes, None, "large|bytes|no exercise"),
+    "link_to_the_solution": (link_to_the_solution, None, "is a link"),
+    "lesson_is_a_link": (lesson_is_a_link, None, "is a link"),
+    "exercises_are_a_link": (exercises_are_a_link, None, "is a link"),
+    "file_is_a_pipe": (file_is_a_pipe, None, "no plain file"),
+    "file_is_a_folder": (file_is_a_folder, None, "no plain file"),
+    "file_of_many_bytes": (file_of_many_bytes, None, "larger than"),
     "files_beside": (files_beside, 5, ""),
     "zip_as_it_should_be": (zip_as_it_should_be, 5, ""),
     "tar_as_it_should_be": (tar_as_it_should_be, 5, ""),
-    "zip_that_leads_out": (zip_that_leads_out, None, "path|leads|outside|\\.\\."),
-    "zip_with_a_link": (zip_with_a_link, None, "link|no exercise"),
-    "tar_that_leads_out": (tar_that_leads_out, None, "path|leads|outside|\\.\\."),
-    "tar_with_a_link": (tar_with_a_link, None, "link|no exercise"),
-    "tar_with_hard_links": (tar_with_hard_links, None, "link|no exercise"),
-    "tar_with_devices": (tar_with_devices, None, "device|no exercise|file"),
-    "zip_bomb": (zip_bomb, None, "large|bytes"),
-    "tar_of_many_files": (tar_of_many_files, None, "many|files"),
-    "no_archive": (no_archive, None, "archive|zip|unpack"),
+    "zip_that_leads_out": (zip_that_leads_out, None, "leads out"),
+    "zip_with_a_link": (zip_with_a_link, 5, ""),
+    "tar_that_leads_out": (tar_that_leads_out, None, "leads out"),
+    "tar_with_a_link": (tar_with_a_link, None, "no exercise"),
+    "tar_with_hard_links": (tar_with_hard_links, None, "is a link"),
+    "tar_with_devices": (tar_with_devices, None, "no plain file"),
+    "zip_bomb": (zip_bomb, 5, ""),
+    "tar_of_many_files": (tar_of_many_files, 5, ""),
+    "no_archive": (no_archive, None, "cannot be read as an archive"),
     "empty_folder": (empty_folder, None, "no exercise"),
 }
