@@ -65,6 +65,8 @@ cp "$folder/run.html" "$folder/first.html"
 trains "${cluster[@]}" --report "$folder/run.html" --baseline "$folder/baseline.json"
 if cmp -s "$folder/run.html" "$folder/first.html"; then ok; else wrong 'the same run gives another page'; fi
 trains --report "$folder/one.html"
+cp "$folder/baseline.json" "$folder/same.json"
+trains --seed 2 --report "$folder/same.html" --json "$folder/same.json" --baseline "$folder/same.json"
 mkdir -p "$folder/<" "$folder/</script><script>caught=1<"
 head -c 4000 "$(dirname "$0")/../../LICENSE" >"$folder/</script><script>caught=1</script><b class=caught>&amp;"
 sed 's/"batch": 4/"batch": 8/' "$folder/baseline.json" >"$folder/</script><b class=caught>"$'\xff.json'

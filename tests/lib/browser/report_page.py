@@ -89,6 +89,9 @@ def test_panels(browser):
     check(browser.value("document.querySelectorAll('#layout-map button').length") == 8, "eight devices")
     check("node 1" in browser.text("traffic-chart"), "the matrix marks its nodes")
     check("bubble: nothing computed" in browser.text("timeline-legend"), "the legend explains the bubble")
+    same = page_data(read("same.html"))
+    check(same["config"]["seed"] == 2 and same["baseline"]["steps"] == page_data(read("run.html"))["baseline"]["steps"],
+          "a baseline that the run writes over is the one from before the run")
     check("others" not in browser.text("summary"), "the baseline learned the same")
     check(browser.problems == [], f"no errors: {browser.problems}")
 
@@ -250,6 +253,15 @@ def test_large(browser):
     check(redraw < 1000, f"{redraw:.0f} ms for a picture: less than the second that a train of thought survives (same chapter)")
     browser.key("End")
     check("takes" in browser.text("timeline-detail"), "its last instruction can be chosen")
+    sent = {(rank["rank"], to["rank"]): to["bytes"] for rank in data["ranks"] for to in rank["sent_to"]}
+    row, column = next(pair for pair in sorted(sent) if sent[pair] != sent.get(pair[::-1]))
+    browser.focus("traffic-chart")
+    browser.value(f"shardlings.chooseCell({row}, 0)")
+    for _ in range(column):
+        browser.key("ArrowRight")
+    text = browser.text("traffic-detail")
+    check(text.startswith(f"rank {row} to rank {column}") and f": {bytes_text(sent[row, column])} in" in text,
+          f"rows send to columns: {row} sent {column} {bytes_text(sent[row, column])}: {text}")
     rows = browser.value("document.getElementById('timeline-canvas').clientHeight / 32")
     check(rows >= 14, f"a row has {rows} pixels: as much as a line of 12-pixel letters needs")
     check(browser.problems == [], f"no errors: {browser.problems}")

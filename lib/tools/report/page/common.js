@@ -12,6 +12,13 @@ function element(tag, attributes, ...children) {
   return made;
 }
 
+/** A table's header and rows; cells become text. */
+function fillTable(table, heads, rows) {
+  const row = (cells, make) => element("tr", {}, ...cells.map(make));
+  table.append(element("thead", {}, row(heads, (head) => element("th", { scope: "col" }, head))),
+               element("tbody", {}, ...rows.map((cells) => row(cells, (cell) => element("td", {}, String(cell))))));
+}
+
 function shape(tag, attributes, text) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);

@@ -110,14 +110,10 @@ const most_rows = 1000;
 function fillLossTable() {
   const every = Math.ceil(loss_panel.steps.length / most_rows);
   const heads = ["step", "loss", ...(data.baseline ? ["baseline"] : []), "gradient norm", "virtual time"];
-  const body = element("tbody", {});
-  loss_panel.steps.forEach((step, i) => {
-    if (i % every !== 0 && i !== loss_panel.steps.length - 1) return;
-    const cells = [step, loss_panel.losses[i], ...(data.baseline ? [loss_panel.baseline.get(step) ?? ""] : []),
-                   short(data.steps.grad_norm[i] ?? NaN), secondsText(data.steps.virtual_seconds[i])];
-    body.append(element("tr", {}, ...cells.map((cell) => element("td", {}, String(cell)))));
-  });
-  find("loss-table").append(element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))), body);
+  const rows = loss_panel.steps.map((step, i) => [
+    step, loss_panel.losses[i], ...(data.baseline ? [loss_panel.baseline.get(step) ?? ""] : []),
+    short(data.steps.grad_norm[i] ?? NaN), secondsText(data.steps.virtual_seconds[i])]);
+  fillTable(find("loss-table"), heads, rows.filter((_, i) => i % every === 0 || i === rows.length - 1));
 }
 
 function startLoss() {
@@ -126,12 +122,14 @@ function startLoss() {
     svg.append(shape("path", { d: "M0 7H26", fill: "none", ...attributes }), mark);
     return svg;
   };
-  const legend = [element("li", {}, line({ stroke: "#1f83c4", "stroke-width": 2 }, shape("circle", { cx: 13, cy: 7, r: 3, fill: "#1f83c4" })), "this run")];
+  const disc = shape("circle", { cx: 13, cy: 7, r: 3, fill: "#1f83c4" });
+  const legend = [element("li", {}, line({ stroke: "#1f83c4", "stroke-width": 2 }, disc), "this run")];
   if (data.baseline)
     legend.push(element("li", {}, line({ stroke: "#e69f00", "stroke-width": 4, "stroke-dasharray": "7 4" },
       shape("rect", { x: 8, y: 2, width: 10, height: 10, fill: "none", stroke: "#e69f00", "stroke-width": 2 })), `baseline: ${data.baseline.name}`));
   find("loss-legend").append(...legend);
-  find("loss-says").textContent = data.baseline ? "" : "There is no baseline: --baseline FILE.json shows another run's losses, as --json wrote them, beside these.";
+  find("loss-says").textContent = data.baseline ? "" :
+    "There is no baseline: --baseline FILE.json shows another run's losses, as --json wrote them, beside these.";
   const chart = find("loss-chart");
   chart.addEventListener("keydown", lossKeys);
   chart.addEventListener("pointermove", lossPointer);

@@ -13,7 +13,10 @@ function memoryFrame(points, budget) {
   // A budget far above what is used would press the areas flat.
   const budget_fits = budget !== null && budget <= 4 * peak;
   const frame = { left: 64, right: width - 10, top: 16, bottom: 226, width, budget_fits, most: 1.06 * Math.max(peak, budget_fits ? budget : 0) };
-  frame.x = (time) => Math.min(Math.max(frame.left + (time - state.begin) / (state.end - state.begin) * (frame.right - frame.left), frame.left), frame.right);
+  frame.x = (time) => {
+    const share = Math.min(Math.max((time - state.begin) / (state.end - state.begin), 0), 1);
+    return frame.left + share * (frame.right - frame.left);
+  };
   frame.y = (bytes) => frame.bottom - bytes / frame.most * (frame.bottom - frame.top);
   return frame;
 }
@@ -54,7 +57,8 @@ function memoryAreas(svg, shown, frame) {
       const sum = point.by.slice(0, category + 1).reduce((a, b) => a + b, 0);
       path += `H${frame.x(point.time).toFixed(1)}V${frame.y(sum).toFixed(1)}`;
     }
-    svg.append(shape("path", { d: `${path}H${frame.right}V${frame.bottom}Z`, fill: `url(#category-${category})`, "data-category": data.memory.categories[category] }));
+    svg.append(shape("path", { d: `${path}H${frame.right}V${frame.bottom}Z`, fill: `url(#category-${category})`,
+                               "data-category": data.memory.categories[category] }));
   }
 }
 
@@ -69,7 +73,8 @@ function memoryAxes(svg, frame, budget) {
   for (let n = Math.ceil(timeOf(state.begin) / time_by); n * time_by <= timeOf(state.end); ++n) {
     const x = frame.x((n * time_by - data.timeline.begin) / tick);
     svg.append(shape("path", { class: "axis", d: `M${x} ${frame.bottom}v4` }),
-               shape("text", { x: Math.min(Math.max(x, 34), frame.width - 34), y: frame.bottom + 18, "text-anchor": "middle" }, timeText(n * time_by, time_by)));
+               shape("text", { x: Math.min(Math.max(x, 34), frame.width - 34), y: frame.bottom + 18, "text-anchor": "middle" },
+                     timeText(n * time_by, time_by)));
   }
   svg.append(shape("path", { class: "axis", d: `M${frame.left} ${frame.bottom}H${frame.right}` }));
   if (!frame.budget_fits) return;

@@ -42,6 +42,6 @@ function placeOf(work, rank) {
 }
 
 // For the browser's console, and for tests.
-window.shardlings = { data, state, idleShare, drawTimeline, placeOf };
+window.shardlings = { data, state, idleShare, drawTimeline, chooseCell, placeOf };
 document.documentElement.dataset.ready = "yes";
 )js"

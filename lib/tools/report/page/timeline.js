@@ -139,14 +139,16 @@ function drawTimeline() {
 
 function timelineSays(frame) {
   const length = (state.end - state.begin) * tick;
-  const parts = [`${timeText(timeOf(state.begin), length / 1000)} to ${timeText(timeOf(state.end), length / 1000)}`];
   const first = data.timeline.steps[0][0];
   const last = data.timeline.steps[data.timeline.steps.length - 1][0];
-  parts.push(first === last ? `of step ${first}` : `of steps ${first} to ${last}`);
-  if (data.steps.step.length > data.timeline.steps.length) parts.push("(earlier ones are not in this file)");
-  if (data.timeline.left_out > 0) parts.push(["", "without the messages, which would be too many", "without messages and what lies inside of instructions, which would be too many"][data.timeline.left_out]);
-  if (frame.ranks < data.ranks.length) parts.push(`ranks ${frame.first} to ${frame.first + frame.ranks - 1}: choose another rank to see its neighbours`);
-  find("timeline-says").textContent = parts.join(" ");
+  const parts = [`${timeText(timeOf(state.begin), length / 1000)} to ${timeText(timeOf(state.end), length / 1000)} ` +
+    (first === last ? `of step ${first}` : `of steps ${first} to ${last}`)];
+  if (data.steps.step.length > data.timeline.steps.length) parts.push("earlier steps are not in this file");
+  if (data.timeline.left_out === 1) parts.push("without the messages, which would be too many");
+  if (data.timeline.left_out === 2) parts.push("without messages and what lies inside of instructions, which would be too many");
+  if (frame.ranks < data.ranks.length)
+    parts.push(`ranks ${frame.first} to ${frame.first + frame.ranks - 1}: choose another rank to see its neighbours`);
+  find("timeline-says").textContent = parts.join("; ");
 }
 
 /** What of the timeline lies at a place: {rank, lane, index}, or with index -1 nothing but time. */

@@ -5,7 +5,9 @@ function timelineText(at) {
   if (at.index >= 0) return instructionText(at.rank, at.lane, at.index);
   const idle = lanes[at.rank].idle.find(([from, to]) => from <= at.time && at.time < to);
   if (!idle) return "";
-  return `rank ${at.rank} (${placeText(at.rank)}): bubble, nothing computed from ${timeText(timeOf(idle[0]), Math.max((idle[1] - idle[0]) * tick / 100, tick))} on for ${secondsText((idle[1] - idle[0]) * tick)}`;
+  const seconds = (idle[1] - idle[0]) * tick;
+  return `rank ${at.rank} (${placeText(at.rank)}): bubble, nothing computed from ` +
+    `${timeText(timeOf(idle[0]), Math.max(seconds / 100, tick))} on for ${secondsText(seconds)}`;
 }
 
 function showTip(event, text) {

@@ -7,7 +7,8 @@ const most_columns = 64;  // of more ranks, a row and a column stand for several
 function fillTraffic() {
   const ranks = data.ranks.length;
   const panel = traffic_panel;
-  if (ranks > most_columns) panel.of_group = Math.max(data.cluster.devices_per_node < ranks ? data.cluster.devices_per_node : 1, Math.ceil(ranks / most_columns));
+  const per_node = data.cluster.devices_per_node < ranks ? data.cluster.devices_per_node : 1;
+  if (ranks > most_columns) panel.of_group = Math.max(per_node, Math.ceil(ranks / most_columns));
   panel.groups = Math.ceil(ranks / panel.of_group);
   panel.cells = Array.from({ length: panel.groups }, () => Array.from({ length: panel.groups }, () => ({ bytes: 0, messages: 0 })));
   for (const { rank, sent_to } of data.ranks)
@@ -20,7 +21,11 @@ function fillTraffic() {
   panel.least = panel.cells.flat().reduce((least, cell) => (cell.bytes ? Math.min(least, cell.bytes) : least), panel.most);
 }
 
-const groupName = (group) => (traffic_panel.of_group === 1 ? `rank ${group}` : `ranks ${group * traffic_panel.of_group} to ${Math.min((group + 1) * traffic_panel.of_group, data.ranks.length) - 1}`);
+function groupName(group) {
+  const { of_group } = traffic_panel;
+  const last = Math.min((group + 1) * of_group, data.ranks.length) - 1;
+  return of_group === 1 ? `rank ${group}` : `ranks ${group * of_group} to ${last}`;
+}
 const crossesNodes = (row, column) => nodeOf(row * traffic_panel.of_group) !== nodeOf(column * traffic_panel.of_group);
 
 /** 0.3 to 1, by the logarithm of the bytes. */
@@ -47,7 +52,9 @@ function trafficCell(svg, frame, row, column) {
   svg.append(shape("rect", { x: frame.x(column) + (frame.cell - size) / 2, y: frame.y(row) + (frame.cell - size) / 2, width: size, height: size,
                              fill: `rgba(${color}, ${(written ? 0.55 : 0.9) * weight})`, stroke: `rgb(${color})`,
                              "stroke-width": crossesNodes(row, column) ? 2 : 0.7, "data-bytes": bytes }));
-  if (written) svg.append(shape("text", { x: frame.x(column) + frame.cell / 2, y: frame.y(row) + frame.cell / 2 + 4, "text-anchor": "middle", style: "font-size: 11px" }, bytesNarrow(bytes)));
+  if (!written) return;
+  svg.append(shape("text", { x: frame.x(column) + frame.cell / 2, y: frame.y(row) + frame.cell / 2 + 4, "text-anchor": "middle",
+                             style: "font-size: 11px" }, bytesNarrow(bytes)));
 }
 
 function trafficLabels(svg, frame) {
@@ -73,13 +80,16 @@ function trafficNodes(svg, frame) {
   }
   const per_node = data.cluster.devices_per_node / of_group;
   for (let node = 0; node <= nodeOf(data.ranks.length - 1); ++node)
-    if (per_node * frame.cell > 48) svg.append(shape("text", { x: frame.x((node + 0.5) * per_node), y: 24, "text-anchor": "middle", style: "font-weight: 600" }, `node ${node}`));
+    if (per_node * frame.cell > 48)
+      svg.append(shape("text", { x: frame.x((node + 0.5) * per_node), y: 24, "text-anchor": "middle", style: "font-weight: 600" },
+                       `node ${node}`));
 }
 
 function trafficDetail() {
   const { row, column } = traffic_panel;
   const cell = traffic_panel.cells[row][column];
-  const where = row === column && traffic_panel.of_group === 1 ? "itself" : crossesNodes(row, column) ? `${groupName(column)}, on another node` : `${groupName(column)}, on the same node`;
+  const itself = row === column && traffic_panel.of_group === 1;
+  const where = itself ? "itself" : `${groupName(column)}, on ${crossesNodes(row, column) ? "another" : "the same"} node`;
   find("traffic-detail").textContent = `${groupName(row)} to ${where}: ` +
     (cell.messages ? `${bytesText(cell.bytes)} in ${cell.messages} messages` : "nothing");
 }
@@ -130,11 +140,11 @@ function trafficPointer(event) {
 
 const most_pairs = 500;
 function fillTrafficTable() {
-  const pairs = data.ranks.flatMap(({ rank, sent_to }) => sent_to.map((to) => ({ from: rank, to: to.rank, bytes: to.bytes, messages: to.messages })));
+  const pairs = data.ranks.flatMap(({ rank, sent_to }) =>
+    sent_to.map((to) => ({ from: rank, to: to.rank, bytes: to.bytes, messages: to.messages })));
   pairs.sort((a, b) => b.bytes - a.bytes || a.from - b.from || a.to - b.to);
-  const body = element("tbody", {}, ...pairs.slice(0, most_pairs).map((pair) =>
-    element("tr", {}, ...[pair.from, pair.to, bytesText(pair.bytes), pair.messages].map((cell) => element("td", {}, String(cell))))));
-  find("traffic-table").append(element("thead", {}, element("tr", {}, ...["from", "to", "bytes", "messages"].map((head) => element("th", { scope: "col" }, head)))), body);
+  fillTable(find("traffic-table"), ["from", "to", "bytes", "messages"],
+            pairs.slice(0, most_pairs).map((pair) => [pair.from, pair.to, bytesText(pair.bytes), pair.messages]));
   if (pairs.length > most_pairs) find("traffic-table").append(element("caption", {}, `The first ${most_pairs} of ${pairs.length} pairs.`));
 }
 
@@ -143,7 +153,8 @@ function startTraffic() {
   const total = traffic_panel.cells.flat().reduce((sum, cell) => sum + cell.bytes, 0);
   const between = data.ranks.reduce((sum, rank) => sum + rank.sent.inter_node_bytes, 0);
   find("traffic-says").textContent = total === 0 ? "Nothing was sent: there is one device." :
-    `${bytesText(total)} in the whole run, ${bytesText(between)} of it between nodes (orange with a thick border; blue is within a node). K is 1024 bytes, M 1024 K.`;
+    `${bytesText(total)} in the whole run, ${bytesText(between)} of it between nodes (orange with a thick border; blue is ` +
+    "within a node). K is 1024 bytes, M 1024 K.";
   if (traffic_panel.of_group > 1) find("traffic-says").textContent += ` Each row and column stands for ${traffic_panel.of_group} ranks.`;
   const chart = find("traffic-chart");
   chart.addEventListener("keydown", trafficKeys);
