@@ -88,6 +88,9 @@ def test_panels(browser):
     check(browser.value("document.querySelectorAll('#layout-map .node').length") == 2, "two nodes")
     check(browser.value("document.querySelectorAll('#layout-map button').length") == 8, "eight devices")
     check("node 1" in browser.text("traffic-chart"), "the matrix marks its nodes")
+    check(browser.value("document.querySelectorAll('#loss-table tbody tr').length") == 4, "a row for every step")
+    check(browser.value("document.querySelectorAll('#traffic-table tbody tr').length") ==
+          browser.value("shardlings.data.ranks.flatMap(rank => rank.sent_to).length"), "a row for every pair that sent")
     check("bubble: nothing computed" in browser.text("timeline-legend"), "the legend explains the bubble")
     same = page_data(read("same.html"))
     check(same["config"]["seed"] == 2 and same["baseline"]["steps"] == page_data(read("run.html"))["baseline"]["steps"],
