@@ -375,6 +375,20 @@ docs-check: all ## fail when a page's excerpt or transcript is not what its comm
 .PHONY: docs docs-check
 
 grader: $(BUILD)/shardlings $(judges) $(solution_drivers) ## build what grading needs
+# Debian's packages are for Debian's Python, whatever other comes first in PATH.
+PYTHON ?= $(or $(wildcard /usr/bin/python3),python3)
+notebook: ## open the notebooks in a browser
+	@lib/scripts/setup.sh build notebooks jupyter
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings
+	@cd notebooks && $(PYTHON) -m notebook $(if $(filter 0,$(shell id -u)),--allow-root)
+
+notebooks: ## execute the notebooks and compare what they show with what is committed (WRITE=1: store it)
+	@lib/scripts/setup.sh build notebooks
+	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings
+	@cd notebooks && $(PYTHON) -W ignore -m unittest -q test_run
+	@$(PYTHON) notebooks/run.py $(if $(WRITE),--write)
+.PHONY: notebook notebooks
+
 grade: ## score a submission: make grade DIR=path [JSON=file]; more in lib/tools/marks/README.md
 	@test -n "$(DIR)" || { echo "make grade DIR=path-to-a-submission [JSON=file]" >&2; exit 2; }
 	@$(MAKE) -j$(JOBS) grader

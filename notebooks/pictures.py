@@ -29,12 +29,14 @@ def style():
     })
 
 
-def _numbers(values):
-    """"9 numbers, 0 to 1, sum 3.5", with four digits."""
+def _numbers(values, noise=False):
+    """"9 numbers, 0 to 1, sum 3.5", with four digits; of noise only how many."""
     numbers = numpy.asarray(values, dtype=float).ravel()
     finite = numbers[numpy.isfinite(numbers)]
     if finite.size == 0:
         return "no numbers"
+    if noise:
+        return f"{finite.size} numbers"
     low, high, total = (f"{value:.4g}" for value in (finite.min(), finite.max(), finite.sum()))
     return f"{finite.size} numbers, {low} to {high}, sum {total}"
 
@@ -44,32 +46,32 @@ def _name(artist):
     return "" if label.startswith("_") else f' "{label}"'
 
 
-def drawn(axes):
+def drawn(axes, noise=False):
     """What an axes draws: a line of text for each line, group of bars and image."""
     result = []
     for line in axes.get_lines():
         if len(line.get_xdata()) > 0:
-            result.append(f"line{_name(line)}: {_numbers(line.get_ydata())}")
+            result.append(f"line{_name(line)}: {_numbers(line.get_ydata(), noise)}")
     for bars in axes.containers:
         upright = bars.orientation != "horizontal"
         lengths = [patch.get_height() if upright else patch.get_width() for patch in bars.patches]
-        result.append(f"bars{_name(bars)}: {_numbers(lengths)}")
+        result.append(f"bars{_name(bars)}: {_numbers(lengths, noise)}")
     for image in axes.get_images():
-        result.append(f"image: {_numbers(image.get_array())}")
+        result.append(f"image: {_numbers(image.get_array(), noise)}")
     for points in axes.collections:
         if len(points.get_offsets()) > 0:
-            result.append(f"points{_name(points)}: {_numbers(points.get_offsets())}")
+            result.append(f"points{_name(points)}: {_numbers(points.get_offsets(), noise)}")
     return result
 
 
-def describe(figure):
+def describe(figure, noise=False):
     """The picture in words: titles, axes, and the numbers of what is drawn. Error for an axes that draws nothing
-    or has no label."""
+    or has no label. `noise`: without numbers that are rounding errors, as every processor makes its own."""
     words = []
     for axes in figure.axes:
         if axes.get_label() == "<colorbar>" or not axes.axison:
             continue
-        content = drawn(axes)
+        content = drawn(axes, noise)
         if not content:
             raise ValueError(f"the axes {axes.get_title()!r} draws nothing")
         if not (axes.get_xlabel() and axes.get_ylabel()):

@@ -140,9 +140,10 @@ def table(frame, formats=None):
     display({"text/html": text.to_html(index=False, border=0), "text/plain": text.to_string(index=False)}, raw=True)
 
 
-def show(figure):
+def show(figure, noise=False):
     """Shows a picture as PNG, and as text what it draws: for readers who do not see it, and for `make notebooks`,
-    which compares the drawn numbers and not the pixels. Error when nothing is drawn."""
-    words = describe(figure)
+    which compares the drawn numbers and not the pixels. `noise`: what is drawn are rounding errors, which
+    every processor makes its own; they are left out of the text. Error when nothing is drawn."""
+    words = describe(figure, noise)
     display({"image/png": png(figure), "text/plain": words}, raw=True)
     plt.close(figure)

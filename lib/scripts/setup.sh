@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the packages that are missing; prints nothing when none is.
 #
-#   lib/scripts/setup.sh [build|notebooks|lint|grade|simulate|browser]...        (default: build)
+#   lib/scripts/setup.sh [build|notebooks|jupyter|lint|grade|simulate|browser]...        (default: build)
 #
 # Debian and Ubuntu: by apt-get, through sudo unless run as root.
 # Elsewhere, macOS included: one message that names them; installing them is left to the user.
@@ -33,8 +33,11 @@ build      libdw-dev            -
 build      python3              -
 notebooks  python3-ipykernel    jupyterlab
 notebooks  python3-nbclient     jupyterlab
+notebooks  python3-nbformat     jupyterlab
 notebooks  python3-matplotlib   -
 notebooks  python3-pandas       -
+notebooks  python3-pil          -
+jupyter    jupyter-notebook     jupyterlab
 lint       clang-format         clang-format
 lint       clang-tidy           llvm
 lint       shellcheck           shellcheck
@@ -111,8 +114,8 @@ purposes=("${@:-build}") headers_by_hand=''
 for purpose in "${purposes[@]}"; do
   case $purpose in
     build) headers_by_hand='; and, by hand, the headers of Random123 and backward-cpp' ;;
-    notebooks | lint | grade | simulate | browser) ;;
-    *) echo "setup: unknown purpose '$purpose'; usage: setup.sh [build|notebooks|lint|grade|simulate|browser]..." >&2; exit 2 ;;
+    notebooks | jupyter | lint | grade | simulate | browser) ;;
+    *) echo "setup: unknown purpose '$purpose'; usage: setup.sh [build|notebooks|jupyter|lint|grade|simulate|browser]..." >&2; exit 2 ;;
   esac
 done
 

@@ -1,0 +1,116 @@
+"""What run.py must find, and what it must not mind."""
+
+import unittest
+
+import nbformat
+from matplotlib import pyplot as plt
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+import pictures
+import run
+
+
+def notebook_of(*outputs):
+    cell = new_code_cell("pass")
+    cell.outputs = list(outputs)
+    return new_notebook(cells=[cell])
+
+
+def stream(text):
+    return new_output("stream", name="stdout", text=text)
+
+
+def picture_of(figure, words="a picture"):
+    return new_output("display_data", data={"image/png": pictures.png(figure), "text/plain": words})
+
+
+def a_line():
+    figure, axes = plt.subplots()
+    axes.plot([1, 2, 4])
+    axes.set(title="t", xlabel="x", ylabel="y")
+    return figure
+
+
+EXACT = {}
+
+
+class Differences(unittest.TestCase):
+    def found(self, before, after, tolerance=EXACT):
+        return run.differences(notebook_of(stream(before)), notebook_of(stream(after)), tolerance)
+
+    def test_the_same(self):
+        self.assertEqual(self.found("loss  1.5\n", "loss 1.5\n"), [])
+
+    def test_another_number(self):
+        self.assertEqual(len(self.found("loss 1.500\n", "loss 1.501\n")), 1)
+
+    def test_another_number_within_the_tolerance(self):
+        self.assertEqual(self.found("loss 1.500\n", "loss 1.501\n", {"relative": 0.001}), [])
+        self.assertEqual(len(self.found("loss 1.500\n", "loss 1.503\n", {"relative": 0.001})), 1)
+
+    def test_another_word_is_beyond_any_tolerance(self):
+        self.assertEqual(len(self.found("fits 3\n", "fails 3\n", {"relative": 1.0, "absolute": 9.0})), 1)
+
+    def test_a_line_less(self):
+        self.assertEqual(len(self.found("a\nb\n", "a\n")), 1)
+
+    def test_a_picture_less(self):
+        with_picture = notebook_of(picture_of(a_line(), ""))
+        self.assertEqual(len(run.differences(with_picture, notebook_of(stream("")), EXACT)), 1)
+
+
+class Flaws(unittest.TestCase):
+    def test_none(self):
+        self.assertEqual(run.flaws(notebook_of(picture_of(a_line())), 1000), [])
+
+    def test_an_empty_picture(self):
+        figure, axes = plt.subplots()
+        axes.axis("off")
+        self.assertEqual(run.flaws(notebook_of(picture_of(figure)), 1000), ["code cell 1: a picture is empty"])
+
+    def test_axes_without_a_line(self):
+        figure, axes = plt.subplots()
+        axes.grid(False)
+        self.assertTrue(pictures.is_empty(pictures.png(figure)))
+
+    def test_an_error_a_path_no_picture_and_too_many_bytes(self):
+        error = new_output("error", ename="E", evalue="v", traceback=[])
+        found = run.flaws(notebook_of(error, stream(str(run.HERE.parent) + "/build")), 10**6)
+        self.assertEqual(len(found), 4, found)
+
+
+class Words(unittest.TestCase):
+    def test_what_is_drawn(self):
+        self.assertEqual(pictures.describe(a_line()), "Picture: t (y over x)\n  line: 3 numbers, 1 to 4, sum 7")
+
+    def test_noise_has_no_numbers(self):
+        self.assertEqual(pictures.describe(a_line(), noise=True), "Picture: t (y over x)\n  line: 3 numbers")
+
+    def test_nothing_drawn(self):
+        figure, axes = plt.subplots()
+        axes.set(xlabel="x", ylabel="y")
+        self.assertRaisesRegex(ValueError, "draws nothing", pictures.describe, figure)
+
+    def test_no_label(self):
+        figure, axes = plt.subplots()
+        axes.plot([1, 2])
+        self.assertRaisesRegex(ValueError, "no label", pictures.describe, figure)
+
+
+class Execution(unittest.TestCase):
+    def test_a_cell_that_fails(self):
+        failing = new_notebook(cells=[new_code_cell("1 / 0")])
+        self.assertRaises(run.CellExecutionError, run.execute, failing)
+
+    def test_nothing_of_this_run_is_kept(self):
+        source = new_notebook(cells=[new_code_cell("print(1)")], metadata={"shardlings": {"relative": 0.5}})
+        executed = run.execute(nbformat.from_dict(source))
+        self.assertEqual(executed.cells[0].metadata, {})
+        self.assertEqual(executed.metadata["shardlings"], {"relative": 0.5})
+        self.assertEqual(executed.metadata["language_info"], {"file_extension": ".py", "name": "python"})
+        self.assertEqual(run.shown(executed.cells[0]), ["1"])
+
+
+if __name__ == "__main__":
+    pictures.style()
+    unittest.main()
