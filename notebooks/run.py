@@ -28,7 +28,7 @@ sys.path.insert(0, str(HERE))
 from pictures import is_empty  # noqa: E402
 
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # a warning of ipykernel's that helps nobody here
-SECONDS_OF_A_CELL = 240
+SECONDS_OF_A_CELL = 600
 MOST_BYTES = 300_000
 NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
 
