@@ -75,7 +75,7 @@ refused '--tp' --tp two
 refused 'are 8192 ranks: expected up to 4096' --pp 8192
 refused 'expected up to 4096' --pp 2000000000 --dp 2000000000 --tp 2000000000
 refused "'4by8' is not a topology" --topology 4by8
-refused 'not expected: .*--bogus' --bogus
+refused "'--bogus' is not known here" --bogus
 for file in "$folder/out.png" "$folder/nowhere/out.svg"; do
     if "$program" grid --svg "$file" >/dev/null 2>&1; then wrong "--svg $file: it was accepted"; else ok; fi
 done

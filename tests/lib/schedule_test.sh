@@ -137,7 +137,7 @@ for bad in 0 -1 nan inf 1e300; do
     refused "--backward is .*: expected" --backward "$bad"
 done
 for bad in -1 nan inf; do refused "--message is .*: expected" --message "$bad"; done
-refused 'not expected: .*--bogus' --bogus
+refused "'--bogus' is not known here" --bogus
 refused 'ends in .svg' --svg "$folder/out.png"
 refused 'nowhere' --svg "$folder/nowhere/out.svg"
 

@@ -46,7 +46,7 @@ same_file() {  # A B
 }
 
 # --- flags
-refused 'not expected: .*--bogus' train --bogus 3
+refused "'--bogus' is not known here" train --bogus 3
 refused 'required' generate
 refused 'subcommand' ''
 refused '--layers' train --layers two
