@@ -1,4 +1,5 @@
 // Where the time of a step goes, predicted, beside the clock of devices that run it. 8 ranks.
+#include <cmath>
 #include <string>
 
 #include "lessons/06_pipeline/run.hpp"
@@ -42,8 +43,8 @@ void print_row(MpiSession& session, const std::string& name, const TrainOptions&
     for (const double part : {time.compute, time.tensor, time.data, time.bubble, time.pipeline, time.control,
                               formula, time.total(), seconds})
         fmt::print("{:>9.1f}", 1e6 * part);
-    fmt::print("{:>8.1f}{:>7.1f}{:>6.1f}\n", 100.0 * (formula / seconds - 1.0),
-               100.0 * (time.total() / seconds - 1.0),
+    fmt::print("{:>8.1f}{:>7.1f}{:>6.1f}\n", 100.0 * std::abs(formula / seconds - 1.0),
+               100.0 * std::abs(time.total() / seconds - 1.0),
                100.0 * counting::utilisation(counting::model_flops(job), job, options.topology, seconds));
 }
 
