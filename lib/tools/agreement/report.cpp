@@ -118,10 +118,10 @@ void print_verdict(const TrainOptions& options, const Verdict& verdict)
     fmt::print("\nworst tensor of the last step, error and what is allowed:\n");
     for (const Deviation& d : verdict.steps.back().with_single.deviations)
         fmt::print("  {:<13}  {:<26} {:<8.1e}  {:.1e}\n", name_of(d.quantity), d.tensor, d.error, d.allowed);
-    fmt::print("promise against the single process: {}\n", promise_of(options));
-    if (promises_bits(options)) fmt::print("promise against {}: the same bits\n", name_of_reference(options));
     fmt::print("virtual time of a step: {:.4g} s, predicted {:.4g} s ({:+.1f} %)\n", verdict.step_seconds,
                verdict.predicted_seconds, off_by_percent(verdict));
+    fmt::print("promise against the single process: {}\n", promise_of(options));
+    if (promises_bits(options)) fmt::print("promise against {}: the same bits\n", name_of_reference(options));
     for (const StepVerdict& step : verdict.steps)
         for (const json& what : broken_of(step))
             fmt::print("step {}: {}\n", step.step, what.get<std::string>());
