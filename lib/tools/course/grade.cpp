@@ -3,6 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <set>
 #include <thread>
 
@@ -24,8 +28,12 @@ constexpr double build_seconds_a_file = 60.0;     // after which the build of a 
 /// The copy of a submission under the build folder, and all that is built of it; removed at the end.
 class Copy {
   public:
-    explicit Copy(const Places& places) : places_(places), name_(std::to_string(getpid())) { remove(); }
-    ~Copy() { remove(); }
+    explicit Copy(const Places& places) : places_(places), name_(host() + "-" + std::to_string(getpid()))
+    {
+        remove(name_);
+        remove_abandoned();
+    }
+    ~Copy() { remove(name_); }
     Copy(const Copy&) = delete;
     Copy& operator=(const Copy&) = delete;
 
@@ -47,11 +55,33 @@ class Copy {
     }
 
   private:
-    void remove() const
+    /// Graders of several machines may share the build folder.
+    static std::string host()
+    {
+        std::array<char, 65> name{};
+        gethostname(name.data(), name.size() - 1);
+        return name.data();
+    }
+
+    void remove(const std::string& name) const
     {
         std::error_code ignored;
         for (const fs::path& part : {fs::path(), fs::path("obj"), fs::path("drivers"), fs::path("reports")})
-            fs::remove_all(places_.build / part / whose(), ignored);
+            fs::remove_all(places_.build / part / "submission" / name, ignored);
+    }
+
+    /// What graders of this machine that were killed left behind.
+    void remove_abandoned() const
+    {
+        std::error_code none;
+        std::vector<std::string> names;
+        for (const fs::directory_entry& entry : fs::directory_iterator(places_.build / "submission", none))
+            names.push_back(entry.path().filename().string());
+        for (const std::string& name : names) {
+            if (!name.starts_with(host() + "-")) continue;
+            const int process = std::atoi(name.c_str() + host().size() + 1);
+            if (process > 0 && kill(process, 0) != 0 && errno == ESRCH) remove(name);
+        }
     }
 
     const Places& places_;
@@ -168,25 +198,6 @@ Grade grade_submission(const Places& places, const Manifest& manifest, const Run
             if (so_far) so_far(grade);
         });
     return grade;
-}
-
-void print_grade(const Grade& grade)
-{
-    for (const GradedPart& graded : grade.parts) {
-        std::string line =
-            fmt::format("{}  {:<36} {:<17} {:>6.4g} of {:.4g}", graded.part.id, graded.part.title,
-                        graded.status(), graded.earned(), graded.part.points);
-        if (!graded.result.cases.empty())
-            line += fmt::format("   {} of {} tests", graded.result.passed(), graded.result.cases.size());
-        fmt::print("{}\n", line);
-        for (const std::string& text : failure_lines(graded.result, Detail::first_few))
-            fmt::print("      {}\n", text);
-    }
-    if (grade.percent_off > 0.0)
-        fmt::print("{} days late: {:.4g} % off {:.4g} points\n", grade.days_late, grade.percent_off,
-                   grade.earned());
-    if (!grade.tamper_proof) fmt::print("not tamper-proof: the submission ran without a sandbox\n");
-    fmt::print("score {:.4g} of {:.4g} (test seed {})\n", grade.score(), grade.max(), grade.seed);
 }
 
 }  // namespace shardlings

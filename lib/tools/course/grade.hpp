@@ -52,6 +52,4 @@ std::string grade_json(const Grade& grade);
 /// no such text, or holds other parts than the manifest.
 Grade grade_of_json(const std::string& json, const Manifest& manifest);
 
-void print_grade(const Grade& grade);
-
 }  // namespace shardlings

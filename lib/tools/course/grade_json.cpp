@@ -46,10 +46,15 @@ std::string grade_json(const Grade& grade)
 {
     json exercises = json::array();
     for (const GradedPart& graded : grade.parts) exercises.push_back(json_of(graded));
-    const json all = {
-        {"score", grade.score()},           {"earned", grade.earned()},         {"max", grade.max()},
-        {"days_late", grade.days_late},     {"percent_off", grade.percent_off}, {"seed", grade.seed},
-        {"exercises", std::move(exercises)}};
+    json all;
+    all["score"] = grade.score();
+    all["earned"] = grade.earned();
+    all["max"] = grade.max();
+    all["days_late"] = grade.days_late;
+    all["percent_off"] = grade.percent_off;
+    all["seed"] = grade.seed;
+    all["tamper_proof"] = grade.tamper_proof;
+    all["exercises"] = std::move(exercises);
     return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -14,6 +14,7 @@
 #include "lib/tools/marks/html.hpp"
 #include "lib/tools/marks/junit.hpp"
 #include "lib/tools/marks/kept_grade.hpp"
+#include "lib/tools/marks/terminal.hpp"
 
 namespace shardlings {
 

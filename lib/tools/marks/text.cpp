@@ -61,6 +61,7 @@ std::string plain_lines(const std::vector<std::string>& text, std::size_t lines)
 
 std::string diagnosis(const GradedPart& graded)
 {
+    if (!graded.submitted && !graded.result.note.empty()) return plain_lines(lines_of(graded.result.note));
     if (!graded.submitted) return "there is no " + graded.part.file + " in the submission";
     if (!graded.judged) return "the grader did not come to it";
     return plain_lines(failure_lines(graded.result, Detail::all));
