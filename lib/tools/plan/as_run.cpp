@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "lessons/10_counting/flops.hpp"
@@ -42,9 +43,9 @@ counting::Job job_of(const Run& run, const Split& split, DType dtype)
 std::string as_run_text(const Run& run, const Split& split, const Cluster& cluster, DType dtype)
 {
     const counting::Job job = job_of(run, split, dtype);
-    const Topology topology{
-        static_cast<int>(std::max<std::int64_t>(cluster.devices / cluster.devices_per_node, 1)),
-        static_cast<int>(cluster.devices_per_node), cluster.intra, cluster.inter, cluster.flops};
+    const std::int64_t in_node = std::min(cluster.devices_per_node, cluster.devices);
+    const Topology topology{static_cast<int>(cluster.devices / in_node), static_cast<int>(in_node),
+                            cluster.intra, cluster.inter, cluster.flops};
     std::string text = fmt::format(
         "\nas this program runs it, in {}: bytes of a device of each stage, bytes it sends in a step, its "
         "products' FLOPs\n{:>5} {:>15} {:>15} {:>15} {:>17} {:>17} {:>15} {:>15} {:>13}\n",

@@ -15,7 +15,8 @@ double number(std::int64_t value)
 double saved_by_attention(const Run& run, const Split& split)
 {
     const Model& m = run.model;
-    const double probabilities = number(split.micro_batch * m.heads * m.sequence * m.sequence);
+    const double probabilities =
+        number(split.micro_batch * m.sequence) * number(m.heads) * number(m.sequence);
     return probabilities * (m.dropout ? 2.0 * run.element_bytes + 1.0 : run.element_bytes) / number(split.tp);
 }
 
@@ -62,8 +63,8 @@ double saved_by_block(const Run& run, const Split& split)
 {
     if (split.recompute != Recompute::full)
         return saved_without_recomputation(run, split, split.recompute == Recompute::none);
-    const std::int64_t elements = split.micro_batch * run.model.sequence * run.model.hidden;
-    return run.element_bytes * number(elements) / number(split.sequence_parallel ? split.tp : 1);
+    const double elements = number(split.micro_batch * run.model.sequence) * number(run.model.hidden);
+    return run.element_bytes * elements / number(split.sequence_parallel ? split.tp : 1);
 }
 
 double held_micro_batches(const Run& run, const Split& split, std::int64_t stage)

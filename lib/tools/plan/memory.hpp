@@ -5,7 +5,7 @@
 
 namespace shardlings::plan {
 
-/// Bytes; a device of the last tensor-parallel rank never has more.
+/// Bytes of a device of tensor-parallel rank 0, which has as much as any.
 struct Memory {
     double parameters = 0.0;
     double gradients = 0.0;

@@ -27,7 +27,7 @@ struct Model {
     bool rms_norm = false;  // a norm has h parameters instead of 2 h
     bool dropout = true;    // masks of one byte an element are kept
 
-    /// h (1 + 2 kv / a): columns of Q, K and V over 3, in parts of h.
+    /// Columns of Q, K and V together, h (1 + 2 kv / a).
     std::int64_t qkv_columns() const { return hidden + 2 * kv_heads * (hidden / heads); }
     std::int64_t mlp_matrices() const { return gated ? 3 : 2; }
 

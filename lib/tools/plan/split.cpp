@@ -70,8 +70,10 @@ void check_split(const Run& run, const Split& s)
     for (const auto& [name, value] : {std::pair{"--pp", s.pp}, {"--dp", s.dp}, {"--tp", s.tp}})
         check(value >= 1 && value <= 1'000'000, "{} is {}: expected 1 to 1000000", name, value);
     check(s.zero >= 0 && s.zero <= 3, "--zero is {}: expected 0, 1, 2 or 3", s.zero);
-    check(s.micro_batch >= 1, "--micro-batch is {}: expected 1 or more", s.micro_batch);
-    check(s.virtual_stages >= 1, "--virtual-stages is {}: expected 1 or more", s.virtual_stages);
+    check(s.micro_batch >= 1 && s.micro_batch <= 100'000'000, "--micro-batch is {}: expected 1 to 100000000",
+          s.micro_batch);
+    check(s.virtual_stages >= 1 && s.virtual_stages <= m.layers, "--virtual-stages is {}: expected 1 to {}",
+          s.virtual_stages, m.layers);
     check(run.batch >= 1 && run.batch <= 100'000'000, "--batch is {}: expected 1 to 100000000", run.batch);
     check_divides("heads are", m.heads, "--tp", s.tp);
     check_divides("heads of keys and values are", m.kv_heads, "--tp", s.tp);

@@ -40,7 +40,7 @@ ElementWise element_wise(const Run& run, const Split& split)
     const double outside = rows * number(m.hidden) * (10.0 * e + 2.0 * mask);
     const double activation = rows * number(m.mlp) * (m.gated ? 3.0 : 2.0) * e;
     // Logits read, probabilities written; dropout again, and its mask.
-    const double softmax = number(split.micro_batch * m.heads * m.sequence * m.sequence) *
+    const double softmax = rows * number(m.heads) * number(m.sequence) *
                            (m.dropout ? 4.0 * e + mask : 2.0 * e) / number(split.tp);
     return {
         outside / number(split.sequence_parallel ? split.tp : 1) + activation / number(split.tp) + softmax,
@@ -73,7 +73,7 @@ double reduces_backward(const Split& split)
 
 double activation_bytes(const Run& run, const Split& split)
 {
-    return run.element_bytes * number(split.micro_batch * run.model.sequence * run.model.hidden);
+    return run.element_bytes * number(split.micro_batch * run.model.sequence) * number(run.model.hidden);
 }
 
 double pipeline_seconds(const Run& run, const Split& split, const Cluster& cluster)

@@ -10,7 +10,7 @@ namespace shardlings::plan {
 /// the stage that sends most; the few bytes of norms and losses are left out.
 struct Traffic {
     double tensor = 0.0;    // 4 all-reduces of e b s h a block and micro-batch; + 2 recomputing in full;
-                            // sequence-parallel also 1/2: the backward pass gathers twice what is not kept
+                            // + 1 sequence-parallel: two gathers backward of what is not kept
     double pipeline = 0.0;  // e b s h / T_p forward and as much backward, a chunk and micro-batch
     double data = 0.0;      // gradients reduced and values gathered: ZeRO 0 and 1 once a step; 2 reduces,
                             // 3 also gathers twice, for every micro-batch
