@@ -84,18 +84,19 @@ def describe(figure, noise=False):
 
 
 def png(figure):
-    """As text, as notebooks hold it, in 64 colours: a third of the bytes. No date and no program's name in it."""
+    """As text, as notebooks hold it, in 64 colours, a third of the bytes, chosen so that rare ones (a marker's) keep
+    apart. No date and no program's name in it."""
     data = io.BytesIO()
     figure.savefig(data, format="png")
     small = io.BytesIO()
-    Image.open(data).convert("RGB").quantize(64, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
+    Image.open(data).convert("RGB").quantize(64, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
         small, format="png", optimize=True)
     return base64.b64encode(small.getvalue()).decode()
 
 
 def is_empty(png_text):
-    """True for a picture of which less than 1 % of the pixels differ from its first: an axes' frame and nothing
-    else. The emptiest of the notebooks' pictures has three times as many."""
+    """True for a picture of which less than 2 % of the pixels are not as its first: those of a frame and its labels
+    are 0.9 %. The emptiest of the notebooks' has 3.9 %."""
     image = Image.open(io.BytesIO(base64.b64decode(png_text))).convert("RGB")
     pixels = numpy.asarray(image, dtype=float)
-    return float((abs(pixels - pixels[0, 0]).max(axis=-1) > 5).mean()) < 0.01
+    return float((abs(pixels - pixels[0, 0]).max(axis=-1) > 5).mean()) < 0.02

@@ -84,6 +84,9 @@ def flaws(notebook, size):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for number, cell in enumerate(code, start=1):
         result += [f"code cell {number}: a picture is empty" for png in pictures_of(cell) if is_empty(png)]
+        result += [f"code cell {number}: a picture is not shown by sh.show, which looks at what is drawn"
+                   for output in cell.outputs
+                   if "image/png" in output.get("data", {}) and not text_of(output).startswith("Picture: ")]
         if any(output.output_type == "error" for output in cell.outputs):
             result.append(f"code cell {number} shows an error")
         html = "".join("".join(output.get("data", {}).get("text/html", "")) for output in cell.outputs)

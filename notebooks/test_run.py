@@ -1,10 +1,14 @@
 """What run.py must find, and what it must not mind."""
 
+import base64
+import io
 import unittest
 
 import nbformat
+import numpy
 from matplotlib import pyplot as plt
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+from PIL import Image
 
 import pictures
 import run
@@ -20,8 +24,12 @@ def stream(text):
     return new_output("stream", name="stdout", text=text)
 
 
-def picture_of(figure, words="a picture"):
+def picture_of(figure, words="Picture: t (y over x)"):
     return new_output("display_data", data={"image/png": pictures.png(figure), "text/plain": words})
+
+
+def pixels_of(image):
+    return numpy.asarray(image.convert("RGB"), dtype=int)
 
 
 def a_line():
@@ -29,6 +37,10 @@ def a_line():
     axes.plot([1, 2, 4])
     axes.set(title="t", xlabel="x", ylabel="y")
     return figure
+
+
+def setUpModule():
+    pictures.style()
 
 
 EXACT = {}
@@ -68,6 +80,10 @@ class Flaws(unittest.TestCase):
         axes.axis("off")
         self.assertEqual(run.flaws(notebook_of(picture_of(figure)), 1000), ["code cell 1: a picture is empty"])
 
+    def test_a_picture_without_words(self):
+        self.assertEqual(run.flaws(notebook_of(picture_of(a_line(), "<Figure>")), 1000),
+                         ["code cell 1: a picture is not shown by sh.show, which looks at what is drawn"])
+
     def test_axes_without_a_line(self):
         figure, axes = plt.subplots()
         axes.grid(False)
@@ -77,6 +93,20 @@ class Flaws(unittest.TestCase):
         error = new_output("error", ename="E", evalue="v", traceback=[])
         found = run.flaws(notebook_of(error, stream(str(run.HERE.parent) + "/build")), 10**6)
         self.assertEqual(len(found), 4, found)
+
+
+class Pixels(unittest.TestCase):
+    def test_few_colours_are_enough(self):
+        figure, axes = plt.subplots(figsize=(8.5, 4.2))
+        for place, marker in enumerate("os^D"):
+            axes.plot([1, 2, 3], [place, place / 2, 1], linestyle="", marker=marker, label=marker)
+        axes.set(title="four kinds of points", xlabel="x", ylabel="y")
+        axes.legend()
+        whole = io.BytesIO()
+        figure.savefig(whole, format="png")
+        kept = Image.open(io.BytesIO(base64.b64decode(pictures.png(figure))))
+        # Of 255; a quarter of what the nearest two colours of the palette, blue and green, are apart.
+        self.assertLess(abs(pixels_of(kept) - pixels_of(Image.open(whole))).max(), 16)
 
 
 class Words(unittest.TestCase):
@@ -112,5 +142,4 @@ class Execution(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    pictures.style()
     unittest.main()
