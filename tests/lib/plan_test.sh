@@ -46,6 +46,8 @@ prints() {  # LINE ARGUMENT…
 prints ' exactly 174 604 259 328' count --model gpt3-175b
 prints ' exactly 124 439 808' count --layers 12 --hidden 768 --heads 12 --seq 1024
 prints ' exactly 6 738 415 616' count --model llama2-7b
+prints 'batch 64, 65.54 k tokens a step' plan --model gpt2-xl --devices 64
+prints 'batch 8, 8.192 k tokens a step' plan --model gpt2-xl --devices 2
 prints ' optimizer states 262.2 GB 32.78 GB 32.78 GB 32.78 GB' count --model gpt3-175b --tp 8 --dp 8
 prints ' 7 1.00 4.225 MB 5.308 MB 9.533 MB' count --layers 8 --hidden 128 --heads 4 --seq 256 --vocab 512 --pp 8 \
     --batch 8 --cluster laptop --devices-per-node 8

@@ -1,6 +1,7 @@
 #include "lib/tools/cli/plan_flags.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "lib/machine/base/error.hpp"
 #include "lib/machine/base/units.hpp"
@@ -19,7 +20,8 @@ void add_plan_flags(CLI::App& command, PlanFlags& f)
     command.add_option("--mlp", f.mlp, "width of the MLP (default: 4h)");
     command.add_option("--seq", f.sequence, "tokens per sequence");
     command.add_option("--vocab", f.vocabulary, "vocabulary");
-    command.add_option("--batch", f.batch, "sequences in the global batch")->capture_default_str();
+    command.add_option("--batch", f.batch,
+                       "sequences in the global batch (default: one for each device, at least 8)");
     command.add_option(
         "--dtype", f.dtype,
         "fp32, fp64, bf16 or fp16, of parameters and activations (default: bf16; laptop: fp32)");
@@ -77,7 +79,7 @@ plan::Run run_of(const PlanFlags& flags, const plan::Cluster& cluster)
     change(run.model.sequence, flags.sequence);
     change(run.model.vocabulary, flags.vocabulary);
     run.model.finish();
-    run.batch = flags.batch;
+    run.batch = flags.batch.value_or(std::max<std::int64_t>(8, cluster.devices));
     check(run.batch >= 1 && run.batch <= 100'000'000, "--batch is {}: expected 1 to 100000000", run.batch);
     const DType dtype = dtype_of(flags, cluster);
     run.element_bytes = static_cast<double>(size_of(dtype));

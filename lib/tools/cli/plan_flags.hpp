@@ -22,7 +22,7 @@ struct PlanFlags {
     std::optional<std::int64_t> devices_per_node;
     std::string memory, in_node, between_nodes;
     std::optional<double> flops, achieved;
-    std::int64_t batch = 8;
+    std::optional<std::int64_t> batch;  // as many as devices, and at least 8, when it is not said
     std::string dtype;
     bool fp32_gradients = false;
 };
