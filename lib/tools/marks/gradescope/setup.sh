@@ -6,4 +6,4 @@ cd "${AUTOGRADER:-/autograder}/source"
 export DEBIAN_FRONTEND=noninteractive
 lib/scripts/setup.sh build grade
 # The machine that grades may be another than the one that builds.
-make -j"$(nproc)" MARCH=x86-64-v2 grader
+make -j"$(nproc)" MARCH="${MARCH:-x86-64-v2}" grader
