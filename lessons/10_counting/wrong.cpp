@@ -32,7 +32,7 @@ int main()
         const std::int64_t states = counting::state_bytes(job, {stage, 0}).total();
         const std::int64_t saved = counting::saved_activations(job, {stage, 0});
         fmt::print("{:>5}{:>16}{:>12}{:>11}{:>18}{:>13}{:>12}\n", stage, wrong_estimate(job), states,
-                   counting::passes_in_flight(job, stage), counting::saved_by_chunk(job, {stage, 0}, 0), saved,
-                   states + saved);
+                   counting::passes_in_flight(job, stage), counting::saved_by_chunk(job, {stage, 0}, 0),
+                   saved, states + saved);
     }
 }
