@@ -25,7 +25,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory $(if $(V),,--silent)
 # --- compiler and libraries -------------------------------------------------------------------------------------
 
 mpi_package := $(if $(filter mpich,$(MPI)),mpich,ompi-cxx)
-common_libraries := -lfmt -lpugixml -ldw
+common_libraries := -lfmt -lpugixml -ldw -lelf
 packages := $(shell pkg-config --cflags $(mpi_package) openblas 2>/dev/null)
 libraries := $(shell pkg-config --libs $(mpi_package) openblas 2>/dev/null) $(common_libraries)
 eigen := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I eigen3 2>/dev/null))
@@ -56,6 +56,7 @@ object = $(patsubst %.cpp,$(BUILD)/obj/%.o,$1)
 machine_objects := $(call object,$(wildcard lib/machine/*/*.cpp))
 driver_objects := $(call object,$(wildcard lib/tools/grade/driver*.cpp))
 judge_objects := $(call object,$(wildcard lib/tools/grade/judge*.cpp lib/tools/launch/*.cpp) \
+	lib/tools/grade/sandbox.cpp lib/tools/grade/seccomp.cpp \
 	lib/tools/train/file.cpp lib/tools/train/safetensors.cpp)
 only_simulated := $(addprefix lib/tools/simgrid/,simulate.cpp start_simulated.cpp times.cpp)
 tool_objects := $(call object,$(filter-out lib/tools/grade/driver%.cpp $(only_simulated),$(wildcard lib/tools/*/*.cpp)))
@@ -105,10 +106,12 @@ $(BUILD)/obj/wrong/%.o: $(BUILD)/wrong/%.cpp
 	@echo "  compile $<"
 	$(quiet)$(CXX) $(flags) $(exercise_flags) -c -o $@ $<
 
+# A submission's is compiled in a sandbox when the grader says SANDBOX=yes.
+apart = $(if $(filter yes,$(SANDBOX)),$(BUILD)/shardlings course compile-apart $< $@ -- $(filter-out ccache,$(CXX)),$(CXX))
 $(BUILD)/obj/submission/%.o: $(BUILD)/submission/%.cpp
 	@mkdir -p $(@D)
 	@echo "  compile $<"
-	$(quiet)$(CXX) $(flags) $(exercise_flags) -c -o $@ $< 2>$(@:.o=.err) || { cat $(@:.o=.err) >&2; exit 1; }
+	$(quiet)$(apart) $(flags) $(exercise_flags) -c -o $@ $< 2>$(@:.o=.err) || { cat $(@:.o=.err) >&2; exit 1; }
 
 $(BUILD)/obj/%.o: %.cpp
 	@mkdir -p $(@D)
@@ -189,14 +192,18 @@ $(BUILD)/tests/$1/test: $(call object,$(filter-out %/driver.cpp,$(wildcard tests
 judges += $(BUILD)/tests/$1/test
 endef
 
+# A driver counts its heap (lib/tools/grade/driver_heap.cpp).
+wrap_malloc := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
+count_heap := $(if $(and $(filter Linux,$(shell uname)),$(if $(findstring address,$(SANITIZE)),,yes)),$(wrap_malloc))
+
 # A driver runs one file of somebody's code, with the reference for everything else: $1 lesson, $2 file, $3 object,
-# $4 program.
+# $4 program. That object comes last: of a template's instance that several objects hold the first is taken.
 define driver_rule
-$4: $3 $(BUILD)/obj/tests/$1/driver.o $(driver_objects) $(machine_objects) \
-		$(filter-out $(BUILD)/obj/solutions/$1/$2.o,$(foreach l,$(call up_to,$1),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o)))
+$4: $(BUILD)/obj/tests/$1/driver.o $(driver_objects) $(machine_objects) \
+		$(filter-out $(BUILD)/obj/solutions/$1/$2.o,$(foreach l,$(call up_to,$1),$(foreach s,$(call stems,$l),$(BUILD)/obj/solutions/$l/$s.o))) $3
 	@mkdir -p $$(@D)
 	@echo "  link    $$@"
-	$(quiet)$(CXX) $(sanitizer) -o $$@ $$(filter %.o,$$^) $(libraries) 2>$$@.err || { cat $$@.err >&2; exit 1; }
+	$(quiet)$(CXX) $(sanitizer) -o $$@ $$(filter %.o,$$^) $(count_heap) $(libraries) 2>$$@.err || { cat $$@.err >&2; exit 1; }
 endef
 
 $(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),$(eval $(call judge_rules,$l))))

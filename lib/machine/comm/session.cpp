@@ -78,6 +78,11 @@ MpiSession::~MpiSession()
     MPI_Finalize();
 }
 
+void MpiSession::wait_for_all() const
+{
+    check_mpi(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+}
+
 int run_rank(int argc, char** argv, const std::function<int(MpiSession&)>& body)
 {
     check_srun();

@@ -15,6 +15,8 @@ class MpiSession {
 
     int rank() const { return rank_; }
     int size() const { return size_; }
+    /// Returns when every rank of the job has called it.
+    void wait_for_all() const;
 
   private:
     int rank_ = 0;

@@ -9,6 +9,7 @@
 #include "lib/machine/base/error.hpp"
 #include "lib/machine/comm/environment.hpp"
 #include "lib/machine/comm/simulated.hpp"
+#include "lib/machine/device/observer.hpp"
 
 namespace shardlings {
 
@@ -101,6 +102,7 @@ Stamp Comm::State::depart(ConstBuffer values, int to)
     free = arrival;
     traffic.add(to_world, values.bytes(), crosses);
     device->traffic().add(to_world, values.bytes(), crosses);
+    message_sent(*device, to_world, values.bytes(), arrival);
     if (device->recording())
         device->record({"send", "send", begin, arrival, 0.0, values.bytes(), to_world, -1});
     return {arrival, values.count, static_cast<std::int32_t>(values.dtype), 0};
@@ -171,6 +173,7 @@ void Request::State::finish()
     Clock& clock = device->clock();
     const double begin = clock.now();
     clock.wait_until(stamp.arrival);
+    message_waited(*device, receives, peer_world, expected.bytes(), stamp.arrival);
     if (!device->recording()) return;
     const char* kind = receives ? "receive" : "wait";
     device->record({kind, kind, begin, clock.now(), 0.0, expected.bytes(), peer_world, -1});

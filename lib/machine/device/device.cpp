@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lib/machine/base/units.hpp"
+#include "lib/machine/device/observer.hpp"
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -148,6 +149,7 @@ void Device::count(Category category, std::int64_t change)
     peak_by = std::max(peak_by, by);
     memory_.peak = std::max(memory_.peak, memory_.current);
     if (options_.record) memory_samples_.push_back({clock().now(), category, change});
+    memory_changed(*this, category, change);
 }
 
 void Device::reset_peaks()
@@ -161,6 +163,7 @@ void Device::compute(double flops, double wall_seconds)
     flops_ += flops;
     wall_seconds_ += wall_seconds;
     clock().advance(flops / options_.topology.flops);
+    computed(*this, flops);
 }
 
 void Device::record(Event event)

@@ -13,6 +13,7 @@
 #include "lib/tools/course/progress.hpp"
 #include "lib/tools/course/student.hpp"
 #include "lib/tools/course/test_lesson.hpp"
+#include "lib/tools/grade/compile.hpp"
 
 namespace shardlings {
 
@@ -26,6 +27,9 @@ struct Options {
     bool check = false;
     bool solution = false;
     std::string bug;
+    std::string source;
+    std::string object;
+    std::vector<std::string> compiler;
 
     Places places() const { return find_places(build); }
     Manifest manifest() const
@@ -90,6 +94,15 @@ void add_student_commands(CLI::App& course, const Shared& o)
 
     course.add_subcommand("watch", "rerun the exercise that is saved")->callback([o] {
         watch_exercises(o->places());
+    });
+    CLI::App* compile = course.add_subcommand("compile-apart", "compile a submission's file in a sandbox");
+    compile->add_option("source", o->source)->required();
+    compile->add_option("object", o->object)->required();
+    compile->add_option("compiler", o->compiler, "the command that does it")->required();
+    compile->callback([o] {
+        const grade::Compiled result = grade::compile_apart(".", o->source, o->object, o->compiler);
+        std::cerr << result.output;
+        require(result.good);
     });
     course.add_subcommand("compiler-output", "shorten what make and the compiler print")->callback([] {
         filter_compiler_output(std::cin, std::cout);

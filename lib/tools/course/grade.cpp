@@ -13,7 +13,11 @@
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
 #include "lib/tools/course/show.hpp"
+#include "lib/tools/course/submission.hpp"
 #include "lib/tools/course/test_lesson.hpp"
+#include "lib/tools/grade/printable.hpp"
+#include "lib/tools/grade/sandbox.hpp"
+#include "lib/tools/grade/verdict.hpp"
 #include "lib/tools/launch/launch.hpp"
 
 namespace shardlings {
@@ -22,8 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uintmax_t largest_file = 1 << 20;  // bytes; a solution has some thousands
-constexpr double build_seconds_a_file = 60.0;     // after which the build of a submission is stopped
+constexpr double build_seconds_a_file = 60.0;  // after which the build of a submission is stopped
 
 /// The copy of a submission under the build folder, and all that is built of it; removed at the end.
 class Copy {
@@ -88,20 +91,6 @@ class Copy {
     std::string name_;
 };
 
-fs::path exercises_in(const fs::path& folder)
-{
-    check(fs::is_directory(folder), "{} is no folder", folder.string());
-    return fs::is_directory(folder / "exercises") ? folder / "exercises" : folder;
-}
-
-/// A plain file of the submission, not a link to something else on the grader's machine.
-bool is_submitted(const fs::path& file)
-{
-    std::error_code problem;
-    return fs::symlink_status(file, problem).type() == fs::file_type::regular &&
-           fs::file_size(file, problem) <= largest_file;
-}
-
 struct Entry {
     const Lesson* lesson;
     GradedPart graded;
@@ -111,37 +100,68 @@ std::vector<Entry> copy_files(const Manifest& manifest, const fs::path& from, co
 {
     std::vector<Entry> entries;
     std::size_t found = 0;
+    Submission submission(from, manifest);
     for (const Lesson& lesson : manifest.lessons)
         for (const Part& part : lesson.parts) {
-            const fs::path file = from / lesson.name / part.file;
-            const bool submitted = is_submitted(file);
-            if (submitted) write_if_changed(copy.source(lesson, part), read_file(file));
+            const bool submitted = submission.has(lesson, part);
+            if (submitted) write_if_changed(copy.source(lesson, part), submission.text_of(lesson, part));
             found += submitted ? 1 : 0;
             entries.push_back({&lesson, {part, submitted, {}, !submitted}});
         }
-    check(found > 0, "{} holds no exercise: expected files such as exercises/{}/{}", from.string(),
-          manifest.lessons.front().name, manifest.lessons.front().parts.front().file);
+    for (const std::string& reason : submission.left_out())
+        for (Entry& entry : entries)
+            if (!entry.graded.submitted &&
+                reason.starts_with(entry.lesson->name + "/" + entry.graded.part.file))
+                entry.graded.result.note = reason;
+    check(found > 0, "{} holds no exercise: expected files such as exercises/{}/{}{}", from.string(),
+          manifest.lessons.front().name, manifest.lessons.front().parts.front().file,
+          submission.left_out().empty() ? "" : "; " + joined(submission.left_out(), "; "));
     return entries;
 }
 
-void build(const Places& places, const Copy& copy, std::size_t files)
+void build(const Places& places, const Copy& copy, std::size_t files, bool in_sandbox)
 {
     const unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
     run_captured({"make", "-C", places.root.string(), "-k", fmt::format("-j{}", jobs),
-                  "BUILD=" + places.shown(places.build), "SUBMISSION=" + copy.name(), "submission-drivers"},
+                  "BUILD=" + places.shown(places.build), "SUBMISSION=" + copy.name(), "submission-drivers",
+                  in_sandbox ? "SANDBOX=yes" : "SANDBOX="},
                  {}, build_seconds_a_file * static_cast<double>(files));
 }
 
-PartResult judge(const Places& places, const Runner& runner, const Copy& copy, const Lesson& lesson,
-                 const Part& part, const std::string& seed)
+/// What the grader says of a whole part, in place of its tests.
+PartResult refused(const std::string& why)
+{
+    return {Status::failing, {}, why};
+}
+
+PartResult judge_object(const Places& places, const Runner& runner, const Copy& copy, const Lesson& lesson,
+                        const Part& part, const Grade& grade, const std::set<std::string>& namespaces)
 {
     const std::string errors = build_failure(places, lesson, part, copy.whose(), copy.source(lesson, part));
+    if (!errors.empty()) return not_built(errors);
+    const fs::path object = fs::path(lesson.name) / (part.stem() + ".o");
+    const std::string found = grade::objections(places.build / "obj" / copy.whose() / object,
+                                                places.build / "obj" / "solutions" / object, namespaces);
+    if (!found.empty()) return refused("not run, because of what its object file holds:\n" + found);
     TestRun run = test_run_of(places, lesson, part, copy.whose());
-    run.seed = seed;
-    PartResult result = errors.empty() ? judge_part(runner, run) : not_built(errors);
-    result.note = copy.original(result.note);
+    run.seed = grade.seed;
+    run.in_sandbox = grade.tamper_proof;
+    return judge_part(runner, run);
+}
+
+/// The result of one part. Nothing that its code does ends the grading of the others.
+PartResult judge(const Places& places, const Runner& runner, const Copy& copy, const Lesson& lesson,
+                 const Part& part, const Grade& grade, const std::set<std::string>& namespaces)
+{
+    PartResult result;
+    try {
+        result = judge_object(places, runner, copy, lesson, part, grade, namespaces);
+    } catch (const std::exception& error) {
+        result = refused(fmt::format("cannot be judged: {}", error.what()));
+    }
+    result.note = grade::printable(copy.original(result.note));
     for (CaseReport& one : result.cases)
-        for (std::string& message : one.messages) message = copy.original(message);
+        for (std::string& message : one.messages) message = grade::printable(copy.original(message));
     return result;
 }
 
@@ -178,19 +198,21 @@ Grade grade_submission(const Places& places, const Manifest& manifest, const Run
                        const fs::path& folder, const std::string& seed, const GradeSoFar& so_far)
 {
     const Copy copy(places);
-    const std::vector<Entry> entries = copy_files(manifest, exercises_in(folder), copy);
+    const std::vector<Entry> entries = copy_files(manifest, folder, copy);
     Grade grade;
     grade.seed = seed;
+    grade.tamper_proof = grade::why_no_sandbox().empty();
     for (const Entry& entry : entries) grade.parts.push_back(entry.graded);
     if (so_far) so_far(grade);
-    build(places, copy, entries.size());
+    build(places, copy, entries.size(), grade.tamper_proof);
+    const std::set<std::string> namespaces = grade::namespaces_of(places.build / "obj" / "solutions");
     std::vector<PartResult> results(entries.size());
     two_at_a_time(
         entries.size(),
         [&](std::size_t i) {
             const GradedPart& graded = entries[i].graded;
             if (graded.submitted)
-                results[i] = judge(places, runner, copy, *entries[i].lesson, graded.part, seed);
+                results[i] = judge(places, runner, copy, *entries[i].lesson, graded.part, grade, namespaces);
         },
         [&](std::size_t i) {
             grade.parts[i].result = std::move(results[i]);

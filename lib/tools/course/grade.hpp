@@ -36,7 +36,9 @@ struct Grade {
 /// Called with the grade as it is so far: at first with nothing judged, then after each part.
 using GradeSoFar = std::function<void(const Grade&)>;
 
-/// Grades the exercises in `folder`: exercises/NN_name/X.cpp in it, or NN_name/X.cpp. Only the files that the
+/// Grades the exercises in `folder`, or in an archive (Submission): exercises/NN_name/X.cpp, or
+/// NN_name/X.cpp. They are compiled and run in a sandbox where there is one, and objects that hold what no
+/// solution needs are not run at all (grade::objections). Only the files that the
 /// manifest names are copied, built with make under `places.build` and judged, each with the reference for
 /// all the rest; the copies and what was built of them are removed afterwards. A file that is missing or does
 /// not compile earns nothing and leaves the others alone. Error when the folder holds no exercise at all.

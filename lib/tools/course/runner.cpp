@@ -9,6 +9,7 @@
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
+#include "lib/tools/grade/judge_sandbox.hpp"
 #include "lib/tools/grade/protocol.hpp"
 
 namespace shardlings {
@@ -71,6 +72,7 @@ ProcessResult LocalRunner::run(const TestRun& run) const
     Environment environment{{"SHARDLINGS_DRIVERS", run.drivers.string()},
                             {grade::costs_variable, run.costs().string()}};
     if (!run.seed.empty()) environment.emplace_back("SHARDLINGS_TEST_SEED", run.seed);
+    if (run.in_sandbox) environment.emplace_back(grade::sandbox_variable, "yes");
     Command command{run.judge.string(), fmt::format("[{}]", run.part), "-r", "xml", "-o",
                     run.report.string()};
     if (run.to_first_failure) command.push_back("--abort");
@@ -110,7 +112,8 @@ TestRun test_run_of(const Places& places, const Lesson& lesson, const Part& part
             places.drivers(whose, lesson),
             places.reports(whose, lesson) / (part.id + ".xml"),
             part.seconds,
-            {}};
+            {},
+            false};
 }
 
 PartResult judge_part(const Runner& runner, const TestRun& run)

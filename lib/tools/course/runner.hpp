@@ -20,6 +20,7 @@ struct TestRun {
     double seconds = 0.0;           // the limit
     std::string seed;               // of the tests' random inputs; empty: the one that is always the same
     bool to_first_failure = false;  // the cases behind the first that fails are left out
+    bool in_sandbox = false;        // the drivers, see lib/tools/grade/sandbox.hpp
 
     /// Takes the costs of the cases, a line each: bytes and seconds.
     std::filesystem::path costs() const { return report.string() + ".costs"; }

@@ -1,11 +1,9 @@
 #include "lib/tools/grade/driver.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "lib/machine/comm/session.hpp"
-#include "lib/tools/grade/protocol.hpp"
+#include "lib/tools/grade/driver_channel.hpp"
 
 namespace grade {
 
@@ -14,6 +12,7 @@ using nlohmann::json;
 struct Case::State {
     Device& device;
     Comm& comm;
+    Channel& channel;
     const json& inputs;
     json outputs = json::object();
     json measured = json::object();
@@ -114,11 +113,13 @@ void Case::start_measuring()
     state_.begin_flops = device.flops();
     state_.begin_traffic = device.traffic();
     state_.begin_memory = device.memory().current;
+    state_.channel.begin_measuring();
 }
 
 void Case::stop_measuring()
 {
     if (!state_.measured.empty()) return;
+    state_.channel.end_measuring();
     const Device& device = state_.device;
     json peaks = json::array();
     json now = json::array();
@@ -150,16 +151,6 @@ void Case::stop_measuring()
 
 namespace {
 
-void write_result(const std::string& path, const json& result)
-{
-    const std::vector<std::uint8_t> bytes = json::to_cbor(result);
-    {
-        std::ofstream file(path + ".part", std::ios::binary);
-        file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    }
-    std::filesystem::rename(path + ".part", path);
-}
-
 DeviceOptions device_options(const json& description, int rank)
 {
     DeviceOptions options;
@@ -175,13 +166,15 @@ DeviceOptions device_options(const json& description, int rank)
     return options;
 }
 
-json run_case(const json& description, int rank, const std::map<std::string, Operation>& operations)
+json run_case(std::size_t index, const json& description, int rank, Channel& channel,
+              const std::map<std::string, Operation>& operations)
 {
     json result = {{"error", ""}, {"not_implemented", false}, {"out_of_memory", false}};
     Device device(device_options(description, rank));
+    channel.begin_case(index, device);
     Comm comm = Comm::world(device);
-    const json& inputs = description.at("ranks").at(static_cast<std::size_t>(rank));
-    Case::State state{device, comm, inputs, json::object(), json::object(), 0.0, 0.0, {}, 0};
+    Case::State state{device, comm, channel, description.at("inputs"), json::object(), json::object(), 0.0,
+                      0.0,    {},   0};
     try {
         Case one(state);
         operations.at(description.at("operation").get<std::string>())(one);
@@ -206,14 +199,12 @@ int run_driver(int argc, char** argv, const std::map<std::string, Operation>& op
 {
     return run_rank(argc, argv, [&](MpiSession& session) {
         check(argc == 3, "a driver is started by the tests: {} FOLDER FIRST_CASE", argv[0]);
-        const std::string folder = argv[1];
         const std::size_t first = std::stoul(argv[2]);
-        std::ofstream(started_file(folder, first, session.rank()));
-        std::ifstream file(folder + "/" + cases_file, std::ios::binary);
-        const json cases = json::from_cbor(file);
+        const std::unique_ptr<Channel> channel = open_channel(argv[1], first, session);
+        const json cases = channel->read_cases();
         for (std::size_t i = first; i < cases.size(); ++i) {
-            const json result = run_case(cases[i], session.rank(), operations);
-            write_result(result_file(folder, i, session.rank()), result);
+            const json result = run_case(i, cases[i], session.rank(), *channel, operations);
+            channel->result(i, result);
             // A rank that failed alone leaves the others waiting for it: the judge starts anew with the next
             // case.
             if (!result.at("error").get<std::string>().empty() && session.size() > 1)

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 
+#include "lib/tools/grade/judge_sandbox.hpp"
 #include "lib/tools/grade/protocol.hpp"
 #include "lib/tools/launch/launch.hpp"
 #include "lib/tools/launch/watched.hpp"
@@ -109,14 +110,22 @@ std::string what_happened(const CaseResult& result, const ProcessResult& process
                          : lines;
 }
 
+ProcessResult start(const Driver& driver, const std::string& folder, const json& descriptions,
+                    std::size_t first, double limit)
+{
+    if (sandbox_wanted()) return run_in_sandbox(driver.program, descriptions, first, limit, folder);
+    const int ranks = static_cast<int>(descriptions.front().at("ranks").size());
+    const Command command = mpirun_command(ranks, {driver.program, folder, std::to_string(first)});
+    return run_captured(watched(command, driver.file + ".cpp"), mpirun_environment(), limit, folder);
+}
+
 /// Runs the cases from `first` on; returns the index of the first that is not done.
 std::size_t launch(const Driver& driver, const std::string& folder, const std::vector<CaseInput>& cases,
-                   std::size_t first, double limit, std::vector<CaseResult>& results)
+                   const json& descriptions, std::size_t first, double limit,
+                   std::vector<CaseResult>& results)
 {
     const int ranks = static_cast<int>(cases[first].ranks.size());
-    const Command command = mpirun_command(ranks, {driver.program, folder, std::to_string(first)});
-    const ProcessResult process =
-        run_captured(watched(command, driver.file + ".cpp"), mpirun_environment(), limit, folder);
+    const ProcessResult process = start(driver, folder, descriptions, first, limit);
     for (std::size_t i = first; i < cases.size(); ++i) {
         CaseResult& result = results[i];
         result.started = true;
@@ -191,7 +200,7 @@ std::vector<CaseResult> run_cases(const std::string& file, const std::vector<Cas
             .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
         std::vector<CaseResult> group_results(group.size(), not_started());
         for (std::size_t next = 0; next < group.size() && !give_up;) {
-            next = launch(driver, folder.path(), group, next, limit, group_results);
+            next = launch(driver, folder.path(), group, descriptions, next, limit, group_results);
             const CaseResult& last = group_results[next - 1];
             if (!last.failure.empty()) ++failures;
             give_up = last.stopped || failures == failures_allowed || (ranks > 1 && is_open(last));

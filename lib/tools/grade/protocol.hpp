@@ -1,6 +1,7 @@
-// The files through which a judge and a driver talk.
+// How a judge and a driver talk: by files in a folder; by pipes in it when the driver runs in a sandbox.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace grade {
@@ -20,5 +21,42 @@ inline std::string result_file(const std::string& folder, std::size_t index, int
 {
     return folder + "/result." + std::to_string(index) + "." + std::to_string(rank) + ".cbor";
 }
+
+/// From the judge to a rank: the number of bytes, a uint64, then the cases as CBOR with the inputs of this
+/// rank alone. Once they are read they are nowhere.
+inline std::string inputs_pipe(const std::string& folder, int rank)
+{
+    return folder + "/inputs." + std::to_string(rank);
+}
+
+/// From a rank to the judge: frames, in the order of what they tell.
+inline std::string frames_pipe(const std::string& folder, int rank)
+{
+    return folder + "/frames." + std::to_string(rank);
+}
+
+enum class FrameKind : std::uint32_t {
+    case_begins,     // index
+    result,          // index; `size` bytes of CBOR follow
+    measuring,       // starts: counters and peaks are those of what follows
+    measured,        // ends
+    memory_changed,  // category, amount: bytes
+    computed,        // value: FLOPs
+    message_sent,    // peer, amount: bytes, value: arrival in virtual time
+    message_waited,  // the same; category: 1 when it was received
+    heap_peak,       // amount: bytes, of memory that is not the device's
+};
+
+struct Frame {
+    FrameKind kind{};
+    std::int32_t stream = 0;
+    std::int32_t category = 0;
+    std::int32_t peer = 0;
+    std::uint64_t index = 0;
+    std::int64_t amount = 0;
+    double value = 0.0;
+    double now = 0.0;  // the clock of the stream in use
+    std::uint64_t size = 0;
+};
 
 }  // namespace grade

@@ -1,0 +1,38 @@
+// What somebody handed in: a folder or an archive, of which only the exercises are taken.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lib/tools/course/manifest.hpp"
+#include "lib/tools/launch/launch.hpp"
+
+namespace shardlings {
+
+/// The exercises of a submission as plain files. An archive (.zip, .tar.gz, .tgz, .tar) is unpacked into a
+/// folder of its own, in a sandbox where there is one; nothing is written elsewhere, whatever is in it.
+class Submission {
+  public:
+    /// Error when `path` is neither, or cannot be read as an archive.
+    Submission(const std::filesystem::path& path, const Manifest& manifest);
+
+    /// Whether there is a part's file. When something else has its name (a link, a folder, more than 1 MiB),
+    /// left_out() says so.
+    bool has(const Lesson& lesson, const Part& part);
+    /// The text of a file that is there.
+    std::string text_of(const Lesson& lesson, const Part& part) const;
+
+    /// "00_devices/ring.cpp is a link", …
+    const std::vector<std::string>& left_out() const { return left_out_; }
+
+  private:
+    void unpack(const std::filesystem::path& archive, const Manifest& manifest);
+    bool is_plain(const std::filesystem::path& file);
+
+    TemporaryFolder unpacked_;
+    std::filesystem::path folder_;
+    std::vector<std::string> left_out_;
+};
+
+}  // namespace shardlings

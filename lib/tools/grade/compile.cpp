@@ -1,0 +1,73 @@
+#include "lib/tools/grade/compile.hpp"
+
+#include "lib/machine/base/error.hpp"
+#include "lib/tools/grade/printable.hpp"
+#include "lib/tools/grade/sandbox.hpp"
+
+namespace grade {
+
+namespace fs = std::filesystem;
+using namespace shardlings;
+
+namespace {
+
+constexpr double seconds = 60.0;
+constexpr std::uint64_t most_memory = std::uint64_t{3} << 30;
+constexpr std::uint64_t largest_object = std::uint64_t{32} << 20;  // the references' have up to 3 MiB
+constexpr std::size_t most_said = 64 * 1024;
+
+SandboxLimits limits_of_compiler()
+{
+    SandboxLimits limits;
+    limits.cpu_seconds = static_cast<int>(seconds);
+    limits.address_space = most_memory;
+    limits.file_size = largest_object;
+    limits.processes = 16;
+    return limits;
+}
+
+std::string why_stopped(const ProcessResult& process)
+{
+    constexpr int ended_by_limit = 152;  // 128 + SIGXCPU
+    if (process.timed_out || process.exit_code == ended_by_limit)
+        return fmt::format("compiling took more than {} seconds", seconds);
+    if (process.output.find("out of memory") != std::string::npos ||
+        process.output.find("memory exhausted") != std::string::npos)
+        return fmt::format("compiling took more than {} GiB of memory", most_memory >> 30);
+    if (process.output.find("ile size limit exceeded") != std::string::npos ||
+        process.output.find("ile too large") != std::string::npos)
+        return fmt::format("the object has more than {} MiB", largest_object >> 20);
+    return {};
+}
+
+}  // namespace
+
+Compiled compile_apart(const fs::path& root, const fs::path& source, const fs::path& object,
+                       const Command& compiler)
+{
+    const fs::path inside = "/course";
+    Sandbox sandbox(limits_of_compiler());
+    for (const char* headers : {"lib", "lessons"}) sandbox.put(root / headers, inside / headers, ".hpp");
+    sandbox.put(root / source, inside / source);
+    const fs::path built = sandbox.lend((inside / object).parent_path());
+    sandbox.set("TMPDIR", "/tmp");
+    sandbox.set("LC_ALL", "C.UTF-8");
+    const ProcessResult process = run_captured(sandbox.command(compiler, inside), {}, seconds);
+    Compiled result{process.exit_code == 0, printable(process.output, most_said)};
+    const fs::path from = built / object.filename();
+    std::error_code ignored;
+    result.good = result.good && fs::symlink_status(from, ignored).type() == fs::file_type::regular &&
+                  fs::file_size(from, ignored) <= largest_object;
+    if (result.good) {
+        fs::create_directories((root / object).parent_path());
+        fs::copy_file(from, root / object, fs::copy_options::overwrite_existing);
+    } else if (const std::string why = why_stopped(process); !why.empty()) {
+        result.output = fmt::format("{}: error: {}\n{}", source.string(), why, result.output);
+    } else if (result.output.find("error") == std::string::npos) {
+        result.output = fmt::format("{}: error: the compiler ended with status {}\n{}", source.string(),
+                                    process.exit_code, result.output);
+    }
+    return result;
+}
+
+}  // namespace grade

@@ -1,0 +1,22 @@
+// A driver run in a sandbox, as a submission's is.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "lib/tools/launch/launch.hpp"
+
+namespace grade {
+
+/// Set by the grader in a judge's environment: drivers run in a sandbox.
+inline constexpr const char* sandbox_variable = "SHARDLINGS_SANDBOX";
+
+bool sandbox_wanted();
+
+/// Runs the driver `program` on the cases from `first` on, with as many ranks as they have, and writes what
+/// comes out to `folder`, where the driver would have written it. Inside there is nothing but the driver and
+/// pipes; see judge_pipes.hpp. `limit` as for run_captured.
+shardlings::ProcessResult run_in_sandbox(const std::string& program, const nlohmann::json& cases,
+                                         std::size_t first, double limit, const std::string& folder);
+
+}  // namespace grade

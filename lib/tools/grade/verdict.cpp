@@ -1,0 +1,217 @@
+#include "lib/tools/grade/verdict.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "lib/machine/base/error.hpp"
+#include "lib/machine/base/units.hpp"
+#include "lib/tools/grade/allowed_symbols.hpp"
+#include "lib/tools/grade/object_file.hpp"
+#include "lib/tools/launch/launch.hpp"
+
+namespace grade {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t most_variables = 4096;  // bytes; the references have none but flags and names
+
+std::string line_of(const std::string& place)
+{
+    return place.empty() ? "" : place + ": ";
+}
+
+std::set<std::string> defined_by(const ObjectFile& object)
+{
+    std::set<std::string> names;
+    for (const Symbol& symbol : object.symbols)
+        if (symbol.defined && symbol.strong) names.insert(symbol.name);
+    return names;
+}
+
+/// One object under examination, and what is found.
+class Examination {
+  public:
+    Examination(const ObjectFile& object, std::set<std::string> may_define, std::set<std::string> lessons)
+        : object_(object), may_define_(std::move(may_define)), lessons_(std::move(lessons))
+    {
+    }
+
+    std::vector<std::string> found()
+    {
+        look_at_symbols();
+        look_at_sections();
+        look_at_code();
+        return found_;
+    }
+
+  private:
+    void look_at_symbols()
+    {
+        for (std::size_t i = 0; i < object_.symbols.size(); ++i) {
+            const Symbol& symbol = object_.symbols[i];
+            if (symbol.chosen_at_run)
+                found_.push_back(symbol.name +
+                                 " is an indirect function, chosen by code that runs before main");
+            else if (!symbol.defined && !symbol.name.empty())
+                look_at_use(i);
+            else if (symbol.strong || symbol.weak)
+                look_at_definition(symbol);
+        }
+    }
+
+    void look_at_use(std::size_t i)
+    {
+        const std::string& name = object_.symbols[i].name;
+        const std::string why = why_forbidden(name, lessons_);
+        if (why.empty()) return;
+        const std::string place = object_.first_use(i);
+        static constexpr std::array<std::string_view, 4> of_malloc{"malloc", "calloc", "realloc", "free"};
+        // What Eigen's headers do is not the submission's doing, and is counted.
+        if (std::ranges::find(of_malloc, name) != of_malloc.end() && used_by_eigen(i)) return;
+        found_.push_back(fmt::format("{}uses {}: it {}", line_of(place), demangled(name), why));
+    }
+
+    /// Every use is on a line of Eigen's memory functions.
+    bool used_by_eigen(std::size_t symbol) const
+    {
+        return std::ranges::all_of(object_.references, [&](const Reference& one) {
+            return one.symbol != symbol || object_.place_of(one.section, one.offset).starts_with("Memory.h:");
+        });
+    }
+
+    void look_at_definition(const Symbol& symbol)
+    {
+        if (symbol.strong && may_define_.contains(symbol.name)) return;
+        const std::vector<std::string> scopes = scopes_of(symbol.name);
+        const auto of = [&](std::string_view space) { return !scopes.empty() && scopes.front() == space; };
+        const bool is_plain =
+            scopes.empty() && !symbol.name.starts_with("_ZT") && symbol.name != "DW.ref.__gxx_personality_v0";
+        if (symbol.weak && !is_plain && !of("nlohmann") && !of("grade")) return;
+        found_.push_back(
+            fmt::format("{}defines {}, which other code would use: only what the exercise declares may be "
+                        "defined, helpers go into an anonymous namespace",
+                        line_of(object_.place_of(symbol.section, symbol.offset)), demangled(symbol.name)));
+    }
+
+    void look_at_sections()
+    {
+        std::uint64_t variables = 0;
+        for (std::size_t i = 0; i < object_.sections.size(); ++i) {
+            const Section& section = object_.sections[i];
+            const std::string_view name = section.name;
+            for (const std::string_view before_main :
+                 {".init_array", ".preinit_array", ".fini_array", ".ctors", ".dtors", ".init", ".fini"})
+                if (name.starts_with(before_main) && !is_of_iostream(i)) refuse_early_code(i);
+            if (section.executable && (section.writable || !name.starts_with(".text")))
+                found_.push_back(fmt::format("has a section {} of machine code", name));
+            if (section.writable && !name.starts_with(".data.rel.ro") && !name.starts_with(".init_array"))
+                variables += section.bytes;
+        }
+        if (variables > most_variables)
+            found_.push_back(
+                fmt::format("has static variables of {}: a device's memory is what its budget "
+                            "counts; at most {} may lie beside it",
+                            shardlings::format_bytes(variables), shardlings::format_bytes(most_variables)));
+    }
+
+    /// The functions that a section of pointers names.
+    std::vector<const Symbol*> named_by(std::size_t section) const
+    {
+        std::vector<const Symbol*> functions;
+        for (const Reference& one : object_.references)
+            if (one.section == section) functions.push_back(&object_.symbols[one.symbol]);
+        return functions;
+    }
+
+    /// Only the construction of std::ios_base::Init is in the section of code that the pointer names.
+    bool is_of_iostream(std::size_t section) const
+    {
+        static constexpr std::array<std::string_view, 5> harmless{"_ZNSt8ios_base4InitC1Ev",
+                                                                  "_ZNSt8ios_base4InitD1Ev", "__cxa_atexit",
+                                                                  "__dso_handle", "_GLOBAL_OFFSET_TABLE_"};
+        const std::vector<const Symbol*> functions = named_by(section);
+        if (functions.empty()) return object_.sections[section].bytes == 0;
+        return std::ranges::all_of(functions, [&](const Symbol* function) {
+            const Section& code = object_.sections[function->section];
+            return code.name == ".text.startup" &&
+                   std::ranges::all_of(object_.references, [&](const Reference& one) {
+                       if (one.section != function->section) return true;
+                       const Symbol& used = object_.symbols[one.symbol];
+                       return std::ranges::find(harmless, used.name) != harmless.end() ||
+                              object_.sections[used.section].name == ".bss";
+                   });
+        });
+    }
+
+    void refuse_early_code(std::size_t section)
+    {
+        std::string place;
+        for (const Symbol* function : named_by(section))
+            if (place.empty()) place = object_.place_of(function->section, function->offset);
+        found_.push_back(
+            fmt::format("{}code that runs before main or after it (section {}): a constructor, or a static "
+                        "object that has one, which is memory beside the device's too",
+                        line_of(place), object_.sections[section].name));
+    }
+
+    void look_at_code()
+    {
+        using namespace std::string_view_literals;
+        const bool may_have = std::ranges::any_of(object_.sections, [](const Section& section) {
+            return section.executable &&
+                   std::ranges::any_of(
+                       std::array{"\x0f\x05"sv, "\x0f\x34"sv, "\xcd\x80"sv},
+                       [&](std::string_view call) { return section.code.find(call) != section.code.npos; });
+        });
+        if (!may_have) return;
+        constexpr double seconds = 30.0;
+        const std::string shell =
+            R"(objdump -d --no-show-raw-insn "$0" | grep -m1 -E '\s(syscall|sysenter|int +\$0x80)\b')";
+        if (!shardlings::run_captured({"sh", "-c", shell, object_.path.string()}, {}, seconds).output.empty())
+            found_.emplace_back("makes system calls in machine code (syscall, by asm)");
+    }
+
+    const ObjectFile& object_;
+    std::set<std::string> may_define_;
+    std::set<std::string> lessons_;
+    std::vector<std::string> found_;
+};
+
+}  // namespace
+
+std::set<std::string> namespaces_of(const fs::path& solutions)
+{
+    std::set<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(solutions)) {
+        if (entry.path().extension() != ".o") continue;
+        for (const std::string& name : defined_by(read_object(entry.path())))
+            if (const std::vector<std::string> scopes = scopes_of(name); scopes.size() > 1)
+                names.insert(scopes.front());
+    }
+    return names;
+}
+
+std::string objections(const fs::path& object, const fs::path& reference,
+                       const std::set<std::string>& lessons)
+{
+    constexpr std::size_t shown = 3;
+    const ObjectFile examined = read_object(object);
+    std::vector<std::string> found =
+        Examination(examined, defined_by(read_object(reference)), lessons).found();
+    const std::size_t all = found.size();
+    if (all > shown) {
+        found.resize(shown);
+        found.push_back(fmt::format("and {} more like these", all - shown));
+    }
+    std::string text;
+    for (const std::string& one : found) text += (text.empty() ? "" : "\n") + one;
+    return text;
+}
+
+}  // namespace grade
