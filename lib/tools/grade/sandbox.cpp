@@ -45,6 +45,15 @@ void open_up(const fs::path& path)
     set_mode(path, S_ISDIR(status.st_mode) ? folder : file | (status.st_mode & executable));
 }
 
+/// Whether everybody may pass through all folders of the path.
+bool is_open_to_all(const fs::path& path)
+{
+    for (fs::path folder = fs::weakly_canonical(path); folder.has_relative_path();
+         folder = folder.parent_path())
+        if ((fs::status(folder).permissions() & fs::perms::others_exec) == fs::perms::none) return false;
+    return true;
+}
+
 void append(Command& command, std::initializer_list<std::string> words)
 {
     command.insert(command.end(), words);
@@ -67,6 +76,21 @@ void bind_system(Command& command)
 }
 
 }  // namespace
+
+Sandbox::Staging::Staging()
+{
+    const fs::path usual = fs::temp_directory_path();
+    path_ = ((geteuid() == 0 && !is_open_to_all(usual) ? fs::path("/tmp") : usual) / "shardlings-XXXXXX")
+                .string();
+    check(mkdtemp(path_.data()) != nullptr, "cannot make a folder in {}: {}",
+          fs::path(path_).parent_path().string(), std::strerror(errno));
+}
+
+Sandbox::Staging::~Staging()
+{
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+}
 
 Sandbox::Sandbox(const SandboxLimits& limits) : limits_(limits)
 {
@@ -161,8 +185,10 @@ std::string why_no_sandbox()
     return "it needs Linux";
 #else
     constexpr double seconds = 20.0;
+    Sandbox sandbox;
+    sandbox.lend("/lent");
     const shardlings::ProcessResult result =
-        shardlings::run_captured(Sandbox().command({"true"}), {}, seconds);
+        shardlings::run_captured(sandbox.command({"touch", "/lent/x"}), {}, seconds);
     if (result.exit_code == 0) return {};
     return result.output.empty() ? fmt::format("the sandbox ends with status {}", result.exit_code)
                                  : result.output.substr(0, result.output.find('\n'));

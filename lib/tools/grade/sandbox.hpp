@@ -52,10 +52,23 @@ class Sandbox {
     Command command(const Command& program, const std::filesystem::path& folder = "/tmp") const;
 
   private:
+    /// What the sandbox shows, outside: a folder that whom it runs as can get at.
+    class Staging {
+      public:
+        Staging();
+        ~Staging();
+        Staging(const Staging&) = delete;
+        Staging& operator=(const Staging&) = delete;
+        const std::string& path() const { return path_; }
+
+      private:
+        std::string path_;
+    };
+
     std::filesystem::path place(const std::filesystem::path& inside);
 
     SandboxLimits limits_;
-    shardlings::TemporaryFolder folder_;
+    Staging folder_;
     int places_ = 0;
     std::vector<std::string> binds_;
     shardlings::Environment environment_;
