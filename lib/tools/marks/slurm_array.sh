@@ -16,8 +16,12 @@ mkdir -p "$out/log"
 # All tasks have one seed.
 [[ -f $out/class.json ]] || printf '{"seed": "%s"}\n' "$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')" >"$out/class.json"
 
-array=$(sbatch --parsable --array="1-$tasks" --cpus-per-task=2 --mem-per-cpu=2G --output="$out/log/%A_%a.txt" "$@" \
-    --wrap="srun --ntasks=1 '$program' grade-all '$class' --out '$out' --jobs 1 --slice \$SLURM_ARRAY_TASK_ID/$tasks")
-reports=$(sbatch --parsable --dependency="afterany:$array" --cpus-per-task=2 --mem-per-cpu=2G --output="$out/log/reports.txt" "$@" \
-    --wrap="srun --ntasks=1 '$program' grade-all '$class' --out '$out'")
+# Submissions run on the node of their task: mpirun is not to see Slurm and start them through it.
+alone="env -i PATH=\"\$PATH\" HOME=\"\$HOME\""
+job() {  # NAME COMMAND SBATCH-OPTION...
+    sbatch --parsable --cpus-per-task=2 --mem-per-cpu=2G --output="$out/log/$1.txt" --wrap="$alone $2" "${@:3}"
+}
+array=$(job %A_%a "'$program' grade-all '$class' --out '$out' --jobs 1 --slice \$SLURM_ARRAY_TASK_ID/$tasks" \
+    --array="1-$tasks" "$@")
+reports=$(job reports "'$program' grade-all '$class' --out '$out'" --dependency="afterany:$array" "$@")
 echo "array $array of $tasks tasks, then job $reports: reports will be in $out"
