@@ -18,8 +18,8 @@ Schedule one_forward_one_backward_schedule(int stages, int micro_batches);
 /// 07.3 Interleaved 1F1B (Narayanan et al. 2021, section 2.2) with V = `chunks` chunks a stage. Passes come
 /// in groups of P micro-batches, a group through chunk 0, then chunk 1, …: the k-th forward pass of every
 /// stage is of chunk (k mod P V) / P and micro-batch P (k / (P V)) + k mod P; the k-th backward pass the same
-/// with the chunks reversed. Stage s begins with min(M V, 2 (P − s − 1) + (V − 1) P) forward passes. With V =
-/// 1 it is 1F1B. Error unless P divides M (when V > 1), or with V > 1 and a single stage.
+/// with the chunks reversed. Stage s begins with min(M V, 2 (P − s − 1) + (V − 1) P) forward passes. V = 1 is
+/// 1F1B, with its shorter warm-up. Error unless P divides M (when V > 1), or with V > 1 and a single stage.
 Schedule interleaved_schedule(int stages, int micro_batches, int chunks);
 
 }  // namespace pipeline

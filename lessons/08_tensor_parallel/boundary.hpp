@@ -1,9 +1,9 @@
 // 08.1 Where split layers begin and end: Megatron's conjugate operators f and g (Shoeybi et al. 2019, section
 // 3), and those of sequence parallelism (Korthikanti et al. 2022, section 4.2.2).
 //
-// Between the split layers the activations are the same on all T ranks of the group (outside: replicated), or
+// Between the split layers the activations are the same on all ranks of the group (outside: replicated), or
 // each rank has a part of the rows (outside: sequence-parallel). A row is one token of one sequence; there
-// are R = B T of them.
+// are R = B T of them. In these headers T is the tokens, T_group the ranks of the group (the page's T).
 #pragma once
 
 #include <memory>
@@ -41,8 +41,8 @@ class Boundary {
 /// all-reduce.
 std::unique_ptr<Boundary> make_replicated_boundary(Comm& group);
 
-/// Outside: (S, h) with S = ceil(R / T) rows a rank, rank r has rows r S … of the R rows and zeros behind
-/// their end. enter and leave_backward are a ring all-gather, leave and enter_backward a ring reduce-scatter.
+/// Outside: (S, h), S = ceil(R / T_group): rank r has rows r S … of the R rows and zeros behind their
+/// end. enter and leave_backward are a ring all-gather, leave and enter_backward a ring reduce-scatter.
 std::unique_ptr<Boundary> make_sequence_boundary(Comm& group);
 
 }  // namespace tensor_parallel

@@ -1,5 +1,5 @@
 // 08.3 The token embedding and the cross-entropy over a vocabulary that is cut over the group: rank r has the
-// entries chunk_of(V, T, r), so that any vocabulary can be cut.
+// entries chunk_of(V, T_group, r), so that any vocabulary can be cut.
 #pragma once
 
 #include <span>

@@ -56,7 +56,7 @@ class SequenceBoundary : public Boundary {
     Comm& group() override { return group_; }
 
   private:
-    /// rows r S … of (S T, h) on rank r -> the first R of them on every rank, as (B, T, h)
+    /// rows r S … of (S T_group, h) on rank r -> the first R of them on every rank, as (B, T, h)
     Tensor gather(const MicroBatch& batch, const Tensor& x)
     {
         // BEGIN SOLUTION 08.1 SequenceBoundary::gather
