@@ -199,6 +199,11 @@ std::vector<RankView> Observer::load(Job& job)
     return views;
 }
 
+void Observer::note_shared_memory()
+{
+    for (const pid_t process : descendants()) shared_memory_.merge(shared_memory_of(process));
+}
+
 bool Observer::has_living_ranks() const
 {
     return std::ranges::any_of(jobs_, [](const auto& job) {

@@ -52,6 +52,8 @@ class Observer {
     /// The first rank that ended without MPI_Finalize, of a job; -1 when none has.
     int first_ended(const std::string& name) const;
     bool has_living_ranks() const;
+    /// Takes up the shared memory of the run's processes as they are now.
+    void note_shared_memory();
     const std::set<std::string>& shared_memory() const { return shared_memory_; }
 
   private:

@@ -38,11 +38,11 @@ bool is_number(const std::string& text)
            std::ranges::all_of(text, [](unsigned char letter) { return std::isdigit(letter) != 0; });
 }
 
-bool is_of_mpi(std::string_view file)
+bool is_of_mpi(std::string_view path)
 {
-    static constexpr std::array names{"/dev/shm/vader_segment.", "/dev/shm/sm_segment.", "/dev/shm/mpich_",
-                                      "/dev/shm/ucx_shm_posix"};
-    return std::ranges::any_of(names, [&](std::string_view name) { return file.starts_with(name); });
+    const std::string_view file = path.substr(path.rfind('/') + 1);
+    return file.starts_with("vader_segment.") || file.starts_with("sm_segment.") ||
+           path.starts_with("/dev/shm/mpich_") || path.starts_with("/dev/shm/ucx_shm_posix");
 }
 
 /// Descendants that are neither `except` nor below it.
@@ -99,7 +99,7 @@ std::set<std::string> shared_memory_of(pid_t process)
     std::set<std::string> files;
     std::ifstream maps(fmt::format("/proc/{}/maps", process));
     for (std::string line; std::getline(maps, line);) {
-        const auto path = line.find("/dev/shm/");
+        const auto path = line.find('/');
         if (path != std::string::npos && is_of_mpi(line.substr(path)) && !line.ends_with(" (deleted)"))
             files.insert(line.substr(path));
     }
@@ -109,19 +109,24 @@ std::set<std::string> shared_memory_of(pid_t process)
 void remove_leftovers(const std::set<std::string>& shared_memory, pid_t launcher)
 {
     std::error_code ignored;
-    std::set<std::string> jobs;
+    std::set<std::string> jobs;  // "/dev/shm/vader_segment.HOST.USER.JOB."; the rank follows
+    std::set<std::filesystem::path> folders;
     for (const std::string& file : shared_memory) {
         jobs.insert(file.substr(0, file.rfind('.') + 1));
+        folders.insert(std::filesystem::path(file).parent_path());
         std::filesystem::remove(file, ignored);
     }
-    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", ignored)) {
-        const std::string file = entry.path().string();
-        if (jobs.contains(file.substr(0, file.rfind('.') + 1))) std::filesystem::remove(file, ignored);
-    }
+    for (const auto& folder : folders)
+        for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+            const std::string file = entry.path().string();
+            if (jobs.contains(file.substr(0, file.rfind('.') + 1))) std::filesystem::remove(file, ignored);
+        }
     for (const auto& entry :
-         std::filesystem::directory_iterator(std::filesystem::temp_directory_path(), ignored))
-        if (entry.path().filename().string().starts_with("ompi."))
-            std::filesystem::remove_all(entry.path() / fmt::format("pid.{}", launcher), ignored);
+         std::filesystem::directory_iterator(std::filesystem::temp_directory_path(), ignored)) {
+        if (!entry.path().filename().string().starts_with("ompi.")) continue;
+        if (std::filesystem::remove_all(entry.path() / fmt::format("pid.{}", launcher), ignored) > 0)
+            std::filesystem::remove(entry.path(), ignored);  // unless another job's folder is in it
+    }
 }
 
 }  // namespace shardlings::watch

@@ -26,7 +26,7 @@ struct Running {
 };
 Running running_of(pid_t process);
 
-/// Shared-memory files of MPI's in /dev/shm that a process has mapped.
+/// Shared-memory files of MPI's, in /dev/shm or where it was told to have them, that a process has mapped.
 std::set<std::string> shared_memory_of(pid_t process);
 /// Removes them, and those of the other ranks of their jobs; then what mpirun, process `launcher`, keeps in
 /// the temporary folder. There is nothing to remove unless it was killed.

@@ -27,8 +27,8 @@ namespace {
 
 constexpr int could_not_start = 127;
 constexpr useconds_t between_looks = 25'000;
-constexpr int looks_for_stacks = 20;    // at most, until the ranks have written where they are
-constexpr int looks_for_the_end = 160;  // after SIGTERM; mpirun takes a second
+constexpr int looks_for_stacks = 20;   // at most, until the ranks have written where they are
+constexpr int looks_for_the_end = 80;  // after SIGTERM; mpirun takes a second
 // When a rank has failed, mpirun ends the others; only when it does not, they wait for ever.
 constexpr std::chrono::milliseconds for_the_launcher{2500};
 // What has lost its parents while no rank is there is no rank itself.
@@ -207,6 +207,7 @@ class Run {
     /// Ends the run: asks the launcher, which cleans up, and then kills what is left.
     int stop(int code)
     {
+        observer_.note_shared_memory();
         kill(launcher_, SIGTERM);
         for (int look = 0; look < looks_for_the_end && !ended(); ++look) usleep(between_looks);
         clean_up();
@@ -215,6 +216,7 @@ class Run {
 
     int finish()
     {
+        observer_.note_shared_memory();  // of ranks that outlive a killed launcher, by some milliseconds
         observer_.look();
         for (auto& [name, job] : observer_.jobs()) {
             for (auto& [number, rank] : job) {

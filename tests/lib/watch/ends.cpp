@@ -84,6 +84,11 @@ void ignores_sigterm(const World& world)
     receive(world.previous(), 7);
 }
 
+void computes(const World&)
+{
+    compute(20.0);
+}
+
 /// A hostile one: it takes away the file in which it is watched, or fills it with anything.
 void spoil_record(const World& world, bool shorten)
 {
@@ -139,6 +144,7 @@ int main(int argc, char** argv)
                      {"daemon_stays", daemon_stays},
                      {"daemon_and_deadlock", daemon_and_deadlock},
                      {"ignores_sigterm", ignores_sigterm},
+                     {"computes", computes},
                      {"shorten_record", shorten_record},
                      {"fill_record", fill_record}});
 }

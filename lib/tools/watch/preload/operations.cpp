@@ -113,8 +113,16 @@ void complete_operation(int slot, const MPI_Status& status)
     int cancelled = 0;
     if (local.cancelled) PMPI_Test_cancelled(&status, &cancelled);
     if (operation.kind == Kind::receive && cancelled == 0) {
-        const int source = world_rank(*local.communicator, status.MPI_SOURCE);
-        if (source >= 0) count_received(operation.communicator, source, status.MPI_TAG);
+        int source = world_rank(*local.communicator, status.MPI_SOURCE);
+        int tag = status.MPI_TAG;
+        if (source < 0) {  // MPICH 4.2 may leave the status of a persistent receive empty
+            source = operation.peer;
+            tag = operation.tag;
+        }
+        if (source >= 0 && tag >= 0)
+            count_received(operation.communicator, source, tag);
+        else
+            own.record->header.lost = 1;
     }
     if (operation.kind == Kind::send && local.checksum != 0 &&
         checksum(local.buffer, local.count, local.type) != local.checksum)
