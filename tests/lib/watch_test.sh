@@ -48,7 +48,7 @@ run() {  # LOG RANKS PROGRAM CASE CODE PATTERN…
     local where=()
     shift 5
     mkdir "$memory" "$log.tmp"
-    [[ ${start[0]} == mpiexec* ]] || where=(--mca btl_vader_backing_directory "$memory" --mca btl_sm_backing_directory "$memory")
+    [[ ${start[*]} == *mpiexec* ]] || where=(--mca btl_vader_backing_directory "$memory" --mca btl_sm_backing_directory "$memory")
     TMPDIR=$log.tmp timeout 60 "$build/shardlings" diagnose "${flags[@]}" -- "${start[@]}" "${where[@]}" -np "$ranks" \
         "$build/tests/lib/watch/$program" "$name" "$mark" >"$log" 2>&1 &
     if [[ -n $stop ]]; then
@@ -169,6 +169,18 @@ expect 3 ends stack_overflow any 'rank 1 crashed: Segmentation fault' 'in too_de
 expect 3 ends exit_early any 'rank 1 left by exit\(3\) without MPI_Finalize' 'in exit_early'
 expect 3 ends killed any 'rank 1 ended without MPI_Finalize'
 expect 3 ends mpi_abort any 'rank 1 called MPI_Abort with code 5' 'in mpi_abort'
+expect 3 ends late_exit $deadlock 'rank 0 left by exit\(3\) without MPI_Finalize' 'in late_exit' \
+    'the job does not end: ranks 1, 2 wait in MPI_Finalize for rank 0'
+# An mpirun that does not end after its ranks.
+{
+    echo "#!$(command -v bash)"
+    echo "\"\$@\"; mkfifo $folder/pipe; read -r -t 40 _ <>$folder/pipe"
+} >"$folder/mpirun"
+chmod +x "$folder/mpirun"
+usual=("${start[@]}")
+start=("$folder/mpirun" "${start[@]}")
+expect 2 ends mpi_abort 5 'rank 1 called MPI_Abort with code 5' 'all ranks have ended and mpirun has not'
+start=("${usual[@]}")
 expect 2 ends daemon_stays 0 "$nothing"
 expect 2 ends daemon_and_deadlock $deadlock 'deadlock: 2 of 2'
 expect 2 ends ignores_sigterm $deadlock 'deadlock: 2 of 2'

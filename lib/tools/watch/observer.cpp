@@ -211,6 +211,18 @@ bool Observer::has_living_ranks() const
     });
 }
 
+int Observer::code_of_ranks() const
+{
+    for (const auto& [name, job] : jobs_)
+        for (const auto& [number, rank] : job) {
+            const Header& header = rank.record->header;
+            const bool failed = header.life == Life::exited || header.life == Life::aborted;
+            if (failed && header.code > 0 && header.code < 256) return header.code;
+            if (header.life == Life::crashed) return 128 + (header.code & 127);
+        }
+    return 1;
+}
+
 int Observer::first_ended(const std::string& name) const
 {
     const auto found = first_ended_.find(name);

@@ -52,6 +52,11 @@ class Observer {
     /// The first rank that ended without MPI_Finalize, of a job; -1 when none has.
     int first_ended(const std::string& name) const;
     bool has_living_ranks() const;
+    /// A rank of this machine, whose process could be followed.
+    bool has_seen_ranks() const { return !by_process_.empty(); }
+    /// The exit code of a run whose launcher has none: of the first rank that failed, else 1, since that of a
+    /// rank after MPI_Finalize is not known.
+    int code_of_ranks() const;
     /// Takes up the shared memory of the run's processes as they are now.
     void note_shared_memory();
     const std::set<std::string>& shared_memory() const { return shared_memory_; }

@@ -74,6 +74,15 @@ std::vector<pid_t> orphans(pid_t launcher)
     return below_this_one(launcher);
 }
 
+bool is_launcher_alone(pid_t launcher)
+{
+    std::ifstream file(fmt::format("/proc/{}/comm", launcher));
+    std::string name;
+    std::getline(file, name);
+    const bool known = name.starts_with("mpi") || name.starts_with("orte") || name.starts_with("prte");
+    return known && descendants() == std::vector<pid_t>{launcher};
+}
+
 void kill_descendants()
 {
     for (int round = 0; round < rounds_of_killing; ++round) {

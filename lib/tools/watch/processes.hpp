@@ -14,6 +14,8 @@ namespace shardlings::watch {
 std::vector<pid_t> descendants();
 /// Children of this one other than `launcher`: their parents have ended. And all below them.
 std::vector<pid_t> orphans(pid_t launcher);
+/// `launcher` is an mpirun that has no process below it, and there is no other of this run.
+bool is_launcher_alone(pid_t launcher);
 /// Kills all descendants, and those that they start meanwhile, and waits until they have gone (at most some
 /// seconds).
 void kill_descendants();

@@ -127,6 +127,26 @@ std::string mismatch_report(const Graph& graph, int rank, const Finding& finding
     return text;
 }
 
+std::string finalize_report(const Graph& graph)
+{
+    std::set<int> failed;
+    std::set<int> waiting;
+    for (int rank = 0; rank < graph.size(); ++rank) {
+        const RankView& view = graph.rank(rank);
+        if (view.record == nullptr) return "";
+        const Life life = view.record->header.life;
+        if (life == Life::finalizing && !view.ended)
+            waiting.insert(rank);
+        else if (life != Life::finalized && life != Life::finalizing && graph.is_gone(rank))
+            failed.insert(rank);
+        else if (!view.ended)
+            return "";
+    }
+    if (waiting.empty() || failed.empty()) return "";
+    return fmt::format("watch: the job does not end: {} {} in MPI_Finalize for {}\n", list_of(waiting),
+                       waiting.size() == 1 ? "waits" : "wait", list_of(failed));
+}
+
 std::string end_report(const Graph& graph, int rank)
 {
     if (graph.rank(rank).record == nullptr) return "";

@@ -33,6 +33,8 @@ constexpr int looks_for_the_end = 80;  // after SIGTERM; mpirun takes a second
 constexpr std::chrono::milliseconds for_the_launcher{2500};
 // What has lost its parents while no rank is there is no rank itself.
 constexpr std::chrono::milliseconds for_orphans{1500};
+// mpirun without ranks or any other process below it takes 2 s at most to end (return 3 after MPI_Finalize).
+constexpr std::chrono::seconds for_a_hung_launcher{6};
 
 volatile std::sig_atomic_t asked_to_end = 0;
 
@@ -81,6 +83,7 @@ class Run {
             observer_.look();
             if (const auto code = look_at_jobs()) return stop(*code);
             end_orphans();
+            end_hung_launcher();
         }
         return finish();
     }
@@ -136,6 +139,12 @@ class Run {
                     if (header.findings[i].fault == Fault::mismatch) return tell_mismatch(job, number, i);
             }
             if (observer_.first_ended(name) >= 0) look_at_end(name, job, observer_.first_ended(name));
+            if (failed_ != Clock::time_point{} && Clock::now() - failed_ > for_the_launcher) {
+                if (const std::string text = finalize_report(Graph(observer_.load(job))); !text.empty()) {
+                    say(text);
+                    return deadlock_code;
+                }
+            }
             if (Clock::now() - failed_ > for_the_launcher && (suspicion_ || observer_.has_news(name))) {
                 const Graph graph(observer_.load(job));
                 const bool again = suspicion_;
@@ -204,6 +213,18 @@ class Run {
         for (const pid_t process : orphans(launcher_)) kill(process, SIGKILL);
     }
 
+    /// OpenMPI 4's mpirun at times waits for a thread of its own for ever after it has ended a job whose
+    /// ranks were at MPI_Finalize.
+    void end_hung_launcher()
+    {
+        if (launcher_hung_ || Clock::now() - ranks_seen_ < for_a_hung_launcher ||
+            !observer_.has_seen_ranks() || !is_launcher_alone(launcher_))
+            return;
+        launcher_hung_ = true;
+        say("watch: all ranks have ended and mpirun has not: it is killed\n");
+        kill(launcher_, SIGKILL);
+    }
+
     /// Ends the run: asks the launcher, which cleans up, and then kills what is left.
     int stop(int code)
     {
@@ -216,6 +237,7 @@ class Run {
 
     int finish()
     {
+        if (launcher_hung_) code_ = observer_.code_of_ranks();
         observer_.note_shared_memory();  // of ranks that outlive a killed launcher, by some milliseconds
         observer_.look();
         for (auto& [name, job] : observer_.jobs()) {
@@ -261,6 +283,7 @@ class Run {
     pid_t launcher_ = 0;
     int launcher_file_ = -1;  // its pidfd
     bool launcher_ended_ = false;
+    bool launcher_hung_ = false;
     bool suspicion_ = false;
     int code_ = 0;
     Clock::time_point failed_{};  // when a rank last did

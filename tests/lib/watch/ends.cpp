@@ -84,6 +84,24 @@ void ignores_sigterm(const World& world)
     receive(world.previous(), 7);
 }
 
+/// Keeps a process that has called exit() from ending.
+struct Endless {
+    bool wanted = false;
+    ~Endless()
+    {
+        while (wanted) pause();
+    }
+} endless;
+
+/// The others are in MPI_Finalize by then, and mpirun sees nothing.
+void late_exit(const World& world)
+{
+    if (world.rank != 0) return;
+    usleep(500'000);
+    endless.wanted = true;
+    std::exit(3);
+}
+
 void computes(const World&)
 {
     compute(20.0);
@@ -145,6 +163,7 @@ int main(int argc, char** argv)
                      {"daemon_and_deadlock", daemon_and_deadlock},
                      {"ignores_sigterm", ignores_sigterm},
                      {"computes", computes},
+                     {"late_exit", late_exit},
                      {"shorten_record", shorten_record},
                      {"fill_record", fill_record}});
 }
