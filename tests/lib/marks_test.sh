@@ -42,7 +42,8 @@ hostile=$'bob <b>"&\e[31m'
 submission ann memory
 submission "$hostile" memory
 printf '#error <script>\e[31m \xff\n' >"$work/class/$hostile/exercises/00_devices/memory.cpp"
-mkdir "$work/class/cyd"
+mkdir -p "$work/class/cyd" "$work/class/eve/00_devices"
+cp exercises/00_devices/memory.cpp "$work/class/eve/00_devices"
 echo "dan,2026-12-03T00:00Z" >"$work/times"
 
 grades=$work/marks/grades
@@ -54,20 +55,22 @@ wait "$grader" 2>/dev/null
 grader=''
 first=$(stat -c '%i %Y' "$grades/ann.json" 2>/dev/null)
 run cat "$work/first"
-expect "class: the seed is said" says "3 submissions, 3 to be graded, test seed 7"
+expect "class: the seed is said" says "4 submissions, 4 to be graded, test seed 7"
 expect "class: killed, no report is there yet" [ ! -e "$work/marks/class.csv" ]
 
 run "$program" grade-all "$work/class" --out "$work/marks" --jobs 2 --build "$build"
 expect "taken up: succeeds" exits 0
-expect "taken up: only what is missing, with the same seed" says "3 submissions, 2 to be graded, test seed 7"
+expect "taken up: only what is missing, with the same seed" says "4 submissions, 3 to be graded, test seed 7"
 expect "taken up: the first grade was left alone" [ "$(stat -c '%i %Y' "$grades/ann.json")" == "$first" ]
-expect "taken up: progress" says "2/2"
+expect "taken up: progress" says "3/3"
 expect "taken up: a name cannot control the terminal" not says $'\e'
 expect "taken up: one that holds nothing stops nobody" says "holds no exercise"
 expect "taken up: what the killed one had built is gone" [ -z "$(ls "$build/submission" 2>/dev/null)" ]
 run cat "$work/marks/class.csv"
-expect "CSV: a line for everyone" [ "$(wc -l <<<"$out")" == 4 ]
+expect "CSV: a line for everyone" [ "$(wc -l <<<"$out")" == 5 ]
 expect "CSV: points" says "ann,5,"
+expect "an exercise as it was handed out has none" says "eve,0,"
+expect "and is told so" grep -q "the file is as it was handed out" "$work/marks/students/eve.html"
 before=$out
 run "$program" grade-all "$work/class" --out "$work/marks" --build "$build"
 expect "again: nothing to do" says "0 to be graded"

@@ -7,12 +7,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <map>
 #include <set>
-#include <thread>
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
-#include "lib/tools/course/show.hpp"
+#include "lib/tools/course/generate.hpp"
 #include "lib/tools/course/submission.hpp"
 #include "lib/tools/course/test_lesson.hpp"
 #include "lib/tools/grade/printable.hpp"
@@ -96,18 +96,38 @@ struct Entry {
     GradedPart graded;
 };
 
-std::vector<Entry> copy_files(const Manifest& manifest, const fs::path& from, const Copy& copy)
+/// The exercises as they are handed out, by their path. They need not be built: make check-skeletons promises
+/// that all their tests fail as not implemented.
+std::map<fs::path, std::string> handed_out(const Places& places, const Lesson& lesson)
+{
+    std::map<fs::path, std::string> files;
+    for (Skeleton& skeleton : skeletons_of(places, lesson)) files[skeleton.file] = std::move(skeleton.text);
+    return files;
+}
+
+std::vector<Entry> copy_files(const Places& places, const Manifest& manifest, const fs::path& from,
+                              const Copy& copy)
 {
     std::vector<Entry> entries;
     std::size_t found = 0;
     Submission submission(from, manifest);
-    for (const Lesson& lesson : manifest.lessons)
+    for (const Lesson& lesson : manifest.lessons) {
+        const std::map<fs::path, std::string> skeletons = handed_out(places, lesson);
         for (const Part& part : lesson.parts) {
-            const bool submitted = submission.has(lesson, part);
-            if (submitted) write_if_changed(copy.source(lesson, part), submission.text_of(lesson, part));
-            found += submitted ? 1 : 0;
-            entries.push_back({&lesson, {part, submitted, {}, !submitted}});
+            Entry entry{&lesson, {part, submission.has(lesson, part), {}, true}};
+            if (entry.graded.submitted) {
+                ++found;
+                const std::string text = submission.text_of(lesson, part);
+                entry.graded.judged = text == skeletons.at(places.exercise(lesson, part));
+                if (entry.graded.judged)
+                    entry.graded.result = {
+                        Status::not_implemented, {}, "the file is as it was handed out", {}};
+                else
+                    write_if_changed(copy.source(lesson, part), text);
+            }
+            entries.push_back(std::move(entry));
         }
+    }
     for (const std::string& reason : submission.left_out())
         for (Entry& entry : entries)
             if (!entry.graded.submitted &&
@@ -119,12 +139,11 @@ std::vector<Entry> copy_files(const Manifest& manifest, const fs::path& from, co
     return entries;
 }
 
+/// Two files at a time, as the tests are run: what the machine has may not be what a container may use.
 void build(const Places& places, const Copy& copy, std::size_t files, bool in_sandbox)
 {
-    const unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
-    run_captured({"make", "-C", places.root.string(), "-k", fmt::format("-j{}", jobs),
-                  "BUILD=" + places.shown(places.build), "SUBMISSION=" + copy.name(), "submission-drivers",
-                  in_sandbox ? "SANDBOX=yes" : "SANDBOX="},
+    run_captured({"make", "-C", places.root.string(), "-k", "-j2", "BUILD=" + places.shown(places.build),
+                  "SUBMISSION=" + copy.name(), "submission-drivers", in_sandbox ? "SANDBOX=yes" : "SANDBOX="},
                  {}, build_seconds_a_file * static_cast<double>(files));
 }
 
@@ -198,25 +217,27 @@ Grade grade_submission(const Places& places, const Manifest& manifest, const Run
                        const fs::path& folder, const std::string& seed, const GradeSoFar& so_far)
 {
     const Copy copy(places);
-    const std::vector<Entry> entries = copy_files(manifest, folder, copy);
+    const std::vector<Entry> entries = copy_files(places, manifest, folder, copy);
     Grade grade;
     grade.seed = seed;
     grade.tamper_proof = grade::why_no_sandbox().empty();
     for (const Entry& entry : entries) grade.parts.push_back(entry.graded);
     if (so_far) so_far(grade);
-    build(places, copy, entries.size(), grade.tamper_proof);
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if (!entries[i].graded.judged) open.push_back(i);
+    build(places, copy, open.size(), grade.tamper_proof);
     const std::set<std::string> namespaces = grade::namespaces_of(places.build / "obj" / "solutions");
-    std::vector<PartResult> results(entries.size());
+    std::vector<PartResult> results(open.size());
     two_at_a_time(
-        entries.size(),
+        open.size(),
         [&](std::size_t i) {
-            const GradedPart& graded = entries[i].graded;
-            if (graded.submitted)
-                results[i] = judge(places, runner, copy, *entries[i].lesson, graded.part, grade, namespaces);
+            const Entry& entry = entries[open[i]];
+            results[i] = judge(places, runner, copy, *entry.lesson, entry.graded.part, grade, namespaces);
         },
         [&](std::size_t i) {
-            grade.parts[i].result = std::move(results[i]);
-            grade.parts[i].judged = true;
+            grade.parts[open[i]].result = std::move(results[i]);
+            grade.parts[open[i]].judged = true;
             if (so_far) so_far(grade);
         });
     return grade;

@@ -38,10 +38,11 @@ using GradeSoFar = std::function<void(const Grade&)>;
 
 /// Grades the exercises in `folder`, or in an archive (Submission): exercises/NN_name/X.cpp, or
 /// NN_name/X.cpp. They are compiled and run in a sandbox where there is one, and objects that hold what no
-/// solution needs are not run at all (grade::objections). Only the files that the
-/// manifest names are copied, built with make under `places.build` and judged, each with the reference for
-/// all the rest; the copies and what was built of them are removed afterwards. A file that is missing or does
-/// not compile earns nothing and leaves the others alone. Error when the folder holds no exercise at all.
+/// solution needs are not run at all (grade::objections). Only the files that the manifest names are copied,
+/// built with make under `places.build` and judged, each with the reference for all the rest; the copies and
+/// what was built of them are removed afterwards. A file that is missing or does not compile earns nothing
+/// and leaves the others alone; one that is as it was handed out is not built. Error when the folder holds no
+/// exercise at all.
 Grade grade_submission(const Places& places, const Manifest& manifest, const Runner& runner,
                        const std::filesystem::path& folder, const std::string& seed,
                        const GradeSoFar& so_far = {});

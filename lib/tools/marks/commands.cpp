@@ -136,7 +136,9 @@ std::string grade_in_process(const Options& o, const Manifest& manifest, const f
     if (process.timed_out) return fmt::format("the grader was stopped after {:.0f} s", limit);
     if (process.exit_code == 0) return {};
     const std::vector<std::string> lines = lines_of(trimmed(process.output));
-    return lines.empty() ? fmt::format("the grader ended with status {}", process.exit_code) : lines.back();
+    if (lines.empty()) return fmt::format("the grader ended with status {}", process.exit_code);
+    constexpr std::string_view program = "shardlings: ";
+    return lines.back().substr(lines.back().starts_with(program) ? program.size() : 0);
 }
 
 void grade_class_of(const Options& o)
@@ -179,7 +181,8 @@ CLI::App* add_grading(CLI::App& app, const char* name, const char* what, const S
 void add_grade(CLI::App& app, const Shared& o)
 {
     CLI::App* command = add_grading(app, "grade", "score a submission", o);
-    command->add_option("folder", o->folder, "holds exercises/NN_name/*.cpp")->required();
+    command->add_option("submission", o->folder, "folder or archive with exercises/NN_name/*.cpp")
+        ->required();
     command->add_option("--json", o->json, "write the score and all results to this file");
     command->add_option("--gradescope", o->gradescope, "the same as Gradescope's results.json");
     command->add_option("--junit", o->junit, "the same as JUnit's XML");

@@ -8,9 +8,8 @@
 
 namespace shardlings {
 
-/// A table of the parts with points and tests, then what is wrong with each that is not done: the diagnosis,
-/// and the timeline of the failing run where there is one. No script, no link to elsewhere; text from
-/// outside is text.
+/// A table of the parts with points and tests, then what is wrong with each that is not done. No script, no
+/// link to elsewhere; text from outside is text.
 std::string student_html(const Marked& marked);
 
 /// A line for each submission, with a link to its page (`pages`, in the same order; "" for none), and how

@@ -16,7 +16,8 @@ constexpr std::uintmax_t largest_hashed = 64u << 20;  // bytes; of a larger file
 
 bool is_archive(const std::string& name)
 {
-    return name.ends_with(".zip") || name.ends_with(".tar.gz") || name.ends_with(".tgz");
+    return name.ends_with(".zip") || name.ends_with(".tar.gz") || name.ends_with(".tgz") ||
+           name.ends_with(".tar");
 }
 
 std::string hash_of_file(const fs::path& file)

@@ -16,8 +16,8 @@ struct Submissions {
     std::vector<std::string> left_out;         // names of what is neither
 };
 
-/// The entries of `folder`: folders, .zip, .tar.gz and .tgz files. What begins with a dot, other files and
-/// links are left out. Error when nothing is left.
+/// The entries of `folder`: folders, .zip, .tar.gz, .tgz and .tar files. What begins with a dot, other files
+/// and links are left out. Error when nothing is left.
 Submissions find_submissions(const std::filesystem::path& folder);
 
 /// Changes when what is graded does: an exercise of the folder, or the archive. Other files of the folder do
