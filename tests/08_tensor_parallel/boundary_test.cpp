@@ -99,9 +99,9 @@ std::string compare_memory(const Run& run, const RankResult& result)
     const auto [least, most] = bytes_held(run);
     if (held < least || held > most)
         return fmt::format(
-            "{} bytes more than before are in use after it, expected {} to {}: the rows that "
-            "are returned, and what was taken over is freed",
-            held, least, most);
+            "the bytes in use change by {} over the call, expected {}: the rows that are returned, less what "
+            "was taken over (a view keeps all of it)",
+            held, least == most ? std::to_string(least) : fmt::format("{} to {}", least, most));
     if (peak > bytes_at_most(run))
         return fmt::format("{} bytes more than before are in use during it, expected at most {}", peak,
                            bytes_at_most(run));
