@@ -190,6 +190,7 @@ void recomputed_chain(Case& c)
         saved_tensors.push_back(static_cast<double>(saved[i].size()) - 1.0);
     }
     c.put("held", static_cast<double>(c.device().memory().current - begin));
+    c.put("forward_peak", static_cast<double>(c.device().memory().peak - begin));
     x = filled(-1000.0 - 10.0 * static_cast<double>(count + 2));
     c.start_measuring();
     for (std::size_t i = count; i >= 1; --i) x = chain[i]->backward(batch, std::move(x), saved[i]);

@@ -25,6 +25,7 @@ std::vector<std::string> check_chain(const Chain& chain, const RankResult& resul
 {
     const auto number = [&](const char* name) { return result.measured.at(name).get<std::uint64_t>(); };
     const auto held = static_cast<std::uint64_t>(result.outputs.at("held").get<double>());
+    const auto forward_peak = static_cast<std::uint64_t>(result.outputs.at("forward_peak").get<double>());
     const auto modules = static_cast<std::uint64_t>(chain.modules);
     const auto kept = static_cast<std::uint64_t>(chain.kept);
     std::vector<std::string> messages;
@@ -34,6 +35,12 @@ std::vector<std::string> check_chain(const Chain& chain, const RankResult& resul
             fmt::format("after the forward pass {} bytes are held, expected {}: the {} modules' "
                         "inputs and the last output, without what the modules saved",
                         held, (modules + 1) * tensor_bytes, modules));
+    // Beside those, what the last module saved until it was dropped.
+    else if (forward_peak > (modules + 1 + kept) * tensor_bytes)
+        messages.push_back(
+            fmt::format("the forward pass needed {} bytes, expected {}: the modules' inputs, what one "
+                        "module saves, and its output; is x there twice? A view shares its memory",
+                        forward_peak, (modules + 1 + kept) * tensor_bytes));
     for (const double saved : result.outputs.at("saved_tensors").get<std::vector<double>>())
         if (saved != 1.0) {
             messages.push_back(fmt::format("forward left {} tensors on `saved`, expected only x", saved));

@@ -193,6 +193,16 @@ TEST_CASE("report: one that was cut off keeps what it got to")
     CHECK(report.cases[0].passed);
     CHECK(report.cases[1].messages == std::vector<std::string>{"did not come to an end"});
     CHECK_FALSE(report_of("").complete);
+    const auto ended_by = [](const std::string& signal) {
+        const Report ended = report_of(
+            "<Catch2TestRun><TestCase name=\"a\"><FatalErrorCondition>\n " + signal +
+            "\n</FatalErrorCondition><OverallResult success=\"false\"/></TestCase></Catch2TestRun>");
+        return ended.cases.at(0).messages;
+    };
+    CHECK(ended_by("SIGTERM - Termination request signal") ==
+          std::vector<std::string>{"was running when the tests were stopped"});
+    CHECK(ended_by("SIGSEGV - Segmentation violation signal") ==
+          std::vector<std::string>{"the tests themselves crashed: SIGSEGV - Segmentation violation signal"});
 }
 
 TEST_CASE("verdict: done, failing, not implemented")

@@ -26,6 +26,13 @@ std::string assertion(const pugi::xml_node& expression)
     return original == expanded ? original : fmt::format("{}, which is {}", original, expanded);
 }
 
+/// What Catch2 calls a fatal error: a signal, of which SIGTERM is the one that a run at its time limit gets.
+std::string crash(const std::string& signal)
+{
+    return signal.starts_with("SIGTERM") ? "was running when the tests were stopped"
+                                         : "the tests themselves crashed: " + signal;
+}
+
 /// Adds the messages of the failures under a test case or a section.
 void collect(const pugi::xml_node& parent, std::vector<std::string>& messages)
 {
@@ -43,7 +50,7 @@ void collect(const pugi::xml_node& parent, std::vector<std::string>& messages)
         else if (kind == "Failure" || kind == "Exception")
             add(text_of(node));
         else if (kind == "FatalErrorCondition")
-            add("the tests themselves crashed: " + text_of(node));
+            add(crash(text_of(node)));
         else if (kind == "Expression" && !node.attribute("success").as_bool())
             add(info.empty() ? assertion(node) : joined(info, "\n"));
     }
