@@ -169,15 +169,15 @@ class Engine {
         not_implemented("06.4 Engine::backward");
     }
 
-    /// The neighbour to which the chunk's result goes (+1), or from which it comes (−1), in the direction of
-    /// the pass.
+    /// The stage of the chunk behind (+1) or before (−1) this one: round a ring, as behind the last stage's
+    /// chunk v comes the first stage's v + 1.
     int neighbour(int direction) const
     {
         return (comm_.rank() + direction + schedule_.stages) % schedule_.stages;
     }
 
-    /// The number of the boundary that a message crosses, between chunk b and b + 1 of the model, with its
-    /// micro-batch and direction: no two messages of a step have the same tag.
+    /// The number of the boundary that a message crosses, between chunk b and b + 1 of the model, behind the
+    /// chunk (side 1) or before it (−1), with micro-batch and direction: no two of a step have the same tag.
     int tag(Key key, int side, bool activation) const
     {
         const int chunk = key.second * schedule_.stages + comm_.rank();
