@@ -156,6 +156,7 @@ void Device::reset_peaks()
 {
     memory_.peak_by = memory_.current_by;
     memory_.peak = memory_.current;
+    peaks_forgotten(*this);
 }
 
 void Device::compute(double flops, double wall_seconds)

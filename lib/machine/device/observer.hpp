@@ -12,6 +12,8 @@ namespace shardlings {
 
 /// `change` bytes more (or fewer) of the category are in use.
 void memory_changed(const Device& device, Category category, std::int64_t change) noexcept;
+/// The peaks are from now on those of what follows.
+void peaks_forgotten(const Device& device) noexcept;
 /// `flops` operations were charged.
 void computed(const Device& device, double flops) noexcept;
 /// A message is on its way to the world's rank `peer` and is there at `arrival`, in virtual time.

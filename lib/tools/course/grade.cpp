@@ -16,6 +16,7 @@
 #include "lib/tools/course/submission.hpp"
 #include "lib/tools/course/test_lesson.hpp"
 #include "lib/tools/grade/printable.hpp"
+#include "lib/tools/grade/protocol.hpp"
 #include "lib/tools/grade/sandbox.hpp"
 #include "lib/tools/grade/verdict.hpp"
 #include "lib/tools/launch/launch.hpp"
@@ -165,7 +166,11 @@ PartResult judge_object(const Places& places, const Runner& runner, const Copy& 
     TestRun run = test_run_of(places, lesson, part, copy.whose());
     run.seed = grade.seed;
     run.in_sandbox = grade.tamper_proof;
-    return judge_part(runner, run);
+    PartResult result = judge_part(runner, run);
+    for (const CaseReport& one : result.cases)
+        for (const std::string& message : one.messages)
+            if (message.find(grade::tampering) != message.npos) return refused(message);
+    return result;
 }
 
 /// The result of one part. Nothing that its code does ends the grading of the others.

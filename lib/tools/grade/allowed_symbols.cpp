@@ -115,7 +115,8 @@ bool is_mathematics(std::string_view name)
 }
 
 /// Of namespace shardlings: what makes and ends a rank, looks into Comm, or rewinds what a device counted.
-constexpr std::array<std::string_view, 19> machine_insides{"MpiSession",
+constexpr std::array<std::string_view, 20> machine_insides{"peaks_forgotten",
+                                                           "MpiSession",
                                                            "run_rank",
                                                            "abort_job",
                                                            "check_mpi",
@@ -143,10 +144,9 @@ std::string why_not_of_the_machine(const std::string& symbol, const std::vector<
     if (scopes.size() > 1 && is_one_of(machine_insides, scopes[1])) return why;
     if (scopes.size() > 2 && is_one_of(machine_insides, scopes[2])) return why;
     if (symbol.starts_with("_ZN10shardlings6DeviceC") || symbol.starts_with("_ZN10shardlings6DeviceD"))
-        return "a device of one's own: the memory and time of a submission are counted on the one it is "
-               "given";
+        return "makes a device of one's own: memory and time are counted on the one that a function is given";
     if (symbol.starts_with("_ZN10shardlings4Comm5worldE"))
-        return "the world belongs to the driver: messages go through the Comm that a function is given";
+        return "is the driver's: messages go through the Comm that a function is given";
     if (scopes.size() > 2 && scopes[1] == "Device" && is_one_of(device_insides, scopes[2])) return why;
     return {};
 }
@@ -205,7 +205,7 @@ std::string why_forbidden(const std::string& symbol, const std::set<std::string>
     if (!symbol.starts_with("_Z")) {
         if (symbol.starts_with("MPI_") || symbol.starts_with("PMPI_") || symbol.starts_with("ompi_") ||
             symbol.starts_with("MPIR_"))
-            return "MPI is spoken by Comm alone: its messages are what is counted";
+            return "belongs to MPI, which Comm alone speaks: its messages are what is counted";
         if (symbol.starts_with("__cxa_") && symbol != "__cxa_thread_atexit") return {};
         if (is_one_of(c_functions, symbol) || is_one_of(of_the_compiler, symbol) || is_mathematics(symbol))
             return {};
@@ -222,7 +222,8 @@ std::string why_forbidden(const std::string& symbol, const std::set<std::string>
     if (is_one_of(heap, symbol)) return {};
     if (symbol.starts_with("_Znw") || symbol.starts_with("_Zna") || symbol.starts_with("_Zdl") ||
         symbol.starts_with("_Zda"))
-        return "aligned memory is what devices are made of: it comes from Device::allocate or a Tensor";
+        return "is memory such as devices are made of: it comes from Device::allocate or a Tensor, which "
+               "count it";
     const std::vector<std::string> scopes = scopes_of(symbol);
     if (scopes.empty())  // the typeinfo of int, float*, …
         return symbol.starts_with("_ZTI") || symbol.starts_with("_ZTS") ? "" : not_offered;

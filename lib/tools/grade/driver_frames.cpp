@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 #ifdef __linux__
+#include <link.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #endif
 
@@ -58,6 +60,22 @@ void tell(const Device& device, Frame frame)
     send_frame(frame);
 }
 
+/// The dynamic linker's list of what is loaded, in which functions can be found by name, is taken from where
+/// a debugger, or the code in question, would look for it.
+void hide_link_map()
+{
+#ifdef __linux__
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    for (ElfW(Dyn)* entry = _DYNAMIC; entry->d_tag != DT_NULL; ++entry) {
+        if (entry->d_tag != DT_DEBUG) continue;
+        void* begin = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(entry) & ~(page - 1));
+        if (mprotect(begin, page, PROT_READ | PROT_WRITE) != 0) return;
+        entry->d_un.d_ptr = 0;
+        mprotect(begin, page, PROT_READ);
+    }
+#endif
+}
+
 }  // namespace
 
 void open_frames(const std::string& pipe)
@@ -67,6 +85,7 @@ void open_frames(const std::string& pipe)
 #ifdef __linux__
     prctl(PR_SET_DUMPABLE, 0);
 #endif
+    hide_link_map();
 }
 
 void send_frame(const Frame& frame)
@@ -106,6 +125,11 @@ void memory_changed(const Device& device, Category category, std::int64_t change
     grade::tell(device, {.kind = grade::FrameKind::memory_changed,
                          .category = static_cast<std::int32_t>(category),
                          .amount = change});
+}
+
+void peaks_forgotten(const Device& device) noexcept
+{
+    grade::tell(device, {.kind = grade::FrameKind::peaks_forgotten});
 }
 
 void computed(const Device& device, double flops) noexcept

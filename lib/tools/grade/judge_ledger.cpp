@@ -11,8 +11,8 @@ using shardlings::stream_count;
 void Ledger::refuse(const std::string& what)
 {
     if (contradiction_.empty())
-        contradiction_ = fmt::format(
-            "rank {}: its counters were written to: {}. Only the machine may do that", rank_, what);
+        contradiction_ = fmt::format("rank {}: the device's record of memory, messages and time was {}: {}",
+                                     rank_, tampering, what);
 }
 
 void Ledger::move_clock(const Frame& frame, double at_least)
@@ -73,6 +73,10 @@ void Ledger::take(const Frame& frame)
         case FrameKind::memory_changed:
             move_clock(frame, now);
             return take_memory(frame);
+        case FrameKind::peaks_forgotten:
+            memory_.peak_by = memory_.current_by;
+            memory_.peak = memory_.current;
+            return move_clock(frame, now);
         case FrameKind::computed:
             if (!(frame.value >= 0.0)) refuse("it computed less than nothing");
             flops_ += frame.value;
@@ -125,7 +129,8 @@ std::string Ledger::contradiction(const json& measured) const
     const json reported_to = measured.value("to", json::object());
     for (const auto& [peer, count] : reported_to.items())
         if (sent_to.value(peer, json{0, 0}) != count)
-            return fmt::format("rank {}: its counters were written to: messages to rank {}", rank_, peer);
+            return fmt::format("rank {}: the device's record was {}: messages to rank {}", rank_, tampering,
+                               peer);
     return {};
 }
 
@@ -147,9 +152,9 @@ std::string unsent_message(const std::vector<Ledger>& ledgers)
             });
             if (match == here.end())
                 return fmt::format(
-                    "rank {}: a message's time was written to: what it received from rank {} at {:.9g} s was "
-                    "not sent so",
-                    rank, received.peer, received.arrival);
+                    "rank {}: a message's time was {}: what it received from rank {} at {:.9g} s was not "
+                    "sent so",
+                    rank, tampering, received.peer, received.arrival);
             here.erase(match);
         }
     }

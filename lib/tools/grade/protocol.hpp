@@ -35,16 +35,20 @@ inline std::string frames_pipe(const std::string& folder, int rank)
     return folder + "/frames." + std::to_string(rank);
 }
 
+/// In the message about a case in which a rank wrote to what the machine counts: nothing of that part counts.
+inline constexpr const char* tampering = "written to by the submission";
+
 enum class FrameKind : std::uint32_t {
-    case_begins,     // index
-    result,          // index; `size` bytes of CBOR follow
-    measuring,       // starts: counters and peaks are those of what follows
-    measured,        // ends
-    memory_changed,  // category, amount: bytes
-    computed,        // value: FLOPs
-    message_sent,    // peer, amount: bytes, value: arrival in virtual time
-    message_waited,  // the same; category: 1 when it was received
-    heap_peak,       // amount: bytes, of memory that is not the device's
+    case_begins,      // index
+    result,           // index; `size` bytes of CBOR follow
+    measuring,        // starts: counters and peaks are those of what follows
+    measured,         // ends
+    memory_changed,   // category, amount: bytes
+    peaks_forgotten,  // those of before
+    computed,         // value: FLOPs
+    message_sent,     // peer, amount: bytes, value: arrival in virtual time
+    message_waited,   // the same; category: 1 when it was received
+    heap_peak,        // amount: bytes, of memory that is not the device's
 };
 
 struct Frame {

@@ -26,6 +26,17 @@ std::string line_of(const std::string& place)
     return place.empty() ? "" : place + ": ";
 }
 
+/// "a, b and 3 more"
+std::string listed(const std::set<std::string>& names)
+{
+    constexpr std::size_t shown = 4;
+    std::string text;
+    std::size_t i = 0;
+    for (const std::string& name : names)
+        if (i++ < shown) text += (text.empty() ? "" : ", ") + name;
+    return names.size() > shown ? fmt::format("{} and {} more", text, names.size() - shown) : text;
+}
+
 std::set<std::string> defined_by(const ObjectFile& object)
 {
     std::set<std::string> names;
@@ -45,6 +56,8 @@ class Examination {
     std::vector<std::string> found()
     {
         look_at_symbols();
+        for (const auto& [why, uses] : uses_)
+            found_.push_back(fmt::format("{}uses {}: it {}", line_of(uses.place), listed(uses.names), why));
         look_at_sections();
         look_at_code();
         return found_;
@@ -74,7 +87,9 @@ class Examination {
         static constexpr std::array<std::string_view, 4> of_malloc{"malloc", "calloc", "realloc", "free"};
         // What Eigen's headers do is not the submission's doing, and is counted.
         if (std::ranges::find(of_malloc, name) != of_malloc.end() && used_by_eigen(i)) return;
-        found_.push_back(fmt::format("{}uses {}: it {}", line_of(place), demangled(name), why));
+        Uses& uses = uses_[why];
+        if (uses.place.empty()) uses.place = place;
+        uses.names.insert(demangled(name));
     }
 
     /// Every use is on a line of Eigen's memory functions.
@@ -177,7 +192,13 @@ class Examination {
             found_.emplace_back("makes system calls in machine code (syscall, by asm)");
     }
 
+    struct Uses {
+        std::string place;            // of the first
+        std::set<std::string> names;  // upper case comes first: MPI_Allreduce before ompi_mpi_double
+    };
+
     const ObjectFile& object_;
+    std::map<std::string, Uses> uses_;  // by why they are refused
     std::set<std::string> may_define_;
     std::set<std::string> lessons_;
     std::vector<std::string> found_;
