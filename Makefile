@@ -106,12 +106,13 @@ $(BUILD)/obj/wrong/%.o: $(BUILD)/wrong/%.cpp
 	@echo "  compile $<"
 	$(quiet)$(CXX) $(flags) $(exercise_flags) -c -o $@ $<
 
-# A submission's is compiled in a sandbox when the grader says SANDBOX=yes.
+# A submission's is compiled in a sandbox when the grader says SANDBOX=yes, each function in a section of its own, so
+# that what one calls is seen (lib/tools/grade/verdict.cpp).
 apart = $(if $(filter yes,$(SANDBOX)),$(BUILD)/shardlings course compile-apart $< $@ -- $(filter-out ccache,$(CXX)),$(CXX))
 $(BUILD)/obj/submission/%.o: $(BUILD)/submission/%.cpp
 	@mkdir -p $(@D)
 	@echo "  compile $<"
-	$(quiet)$(apart) $(flags) $(exercise_flags) -c -o $@ $< 2>$(@:.o=.err) || { cat $(@:.o=.err) >&2; exit 1; }
+	$(quiet)$(apart) $(flags) $(exercise_flags) -ffunction-sections -c -o $@ $< 2>$(@:.o=.err) || { cat $(@:.o=.err) >&2; exit 1; }
 
 $(BUILD)/obj/%.o: %.cpp
 	@mkdir -p $(@D)

@@ -33,6 +33,8 @@ class Ledger {
     /// Empty when `measured`, as the driver reports it, is what was told; else the contradiction.
     std::string contradiction(const json& measured) const;
     std::int64_t heap_peak() const { return heap_peak_; }
+    /// What should be reported, once the driver has said that the case was measured.
+    const json& counters() const { return counters_; }
     const std::vector<Told>& sent() const { return sent_; }
     const std::vector<Told>& received() const { return received_; }
 

@@ -90,7 +90,8 @@ void read_references(Elf_Scn* section, const GElf_Shdr& header, ObjectFile& obje
     for (std::size_t i = 0; i < count; ++i) {
         GElf_Rela entry;
         if (data == nullptr || gelf_getrela(data, static_cast<int>(i), &entry) == nullptr) return;
-        object.references.push_back({header.sh_info, entry.r_offset, GELF_R_SYM(entry.r_info)});
+        object.references.push_back(
+            {header.sh_info, entry.r_offset, GELF_R_SYM(entry.r_info), entry.r_addend});
     }
 }
 

@@ -31,7 +31,8 @@ struct Symbol {
 struct Reference {
     std::size_t section = 0;
     std::uint64_t offset = 0;
-    std::size_t symbol = 0;  // of ObjectFile::symbols
+    std::size_t symbol = 0;   // of ObjectFile::symbols
+    std::int64_t beyond = 0;  // bytes that are added to the address
 };
 
 struct ObjectFile {

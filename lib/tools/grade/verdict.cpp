@@ -135,28 +135,47 @@ class Examination {
                             shardlings::format_bytes(variables), shardlings::format_bytes(most_variables)));
     }
 
-    /// The functions that a section of pointers names.
-    std::vector<const Symbol*> named_by(std::size_t section) const
+    /// A function that a section of pointers names.
+    struct Named {
+        std::size_t section;
+        std::uint64_t begin;
+        std::uint64_t end;
+    };
+
+    std::vector<Named> named_by(std::size_t section) const
     {
-        std::vector<const Symbol*> functions;
-        for (const Reference& one : object_.references)
-            if (one.section == section) functions.push_back(&object_.symbols[one.symbol]);
+        std::vector<Named> functions;
+        for (const Reference& one : object_.references) {
+            if (one.section != section) continue;
+            const Symbol& symbol = object_.symbols[one.symbol];
+            Named named{symbol.section, symbol.offset + static_cast<std::uint64_t>(one.beyond), 0};
+            for (const Symbol& function : object_.symbols)
+                if (function.defined && function.section == named.section && function.offset == named.begin)
+                    named.end = std::max(named.end, function.offset + function.bytes);
+            functions.push_back(named);
+        }
         return functions;
     }
 
-    /// Only the construction of std::ios_base::Init is in the section of code that the pointer names.
+    /// The functions that the section names use nothing but what constructs std::ios_base::Init.
     bool is_of_iostream(std::size_t section) const
     {
         static constexpr std::array<std::string_view, 5> harmless{"_ZNSt8ios_base4InitC1Ev",
                                                                   "_ZNSt8ios_base4InitD1Ev", "__cxa_atexit",
                                                                   "__dso_handle", "_GLOBAL_OFFSET_TABLE_"};
-        const std::vector<const Symbol*> functions = named_by(section);
-        if (functions.empty()) return object_.sections[section].bytes == 0;
-        return std::ranges::all_of(functions, [&](const Symbol* function) {
-            const Section& code = object_.sections[function->section];
-            return code.name == ".text.startup" &&
-                   std::ranges::all_of(object_.references, [&](const Reference& one) {
-                       if (one.section != function->section) return true;
+        const std::vector<Named> functions = named_by(section);
+        if (functions.empty())
+            return object_.sections[section].name.starts_with(".rela") ||
+                   object_.sections[section].bytes == 0;
+        return std::ranges::all_of(functions, [&](const Named& function) {
+            // Alone in its section, so that nothing is called without a reference.
+            constexpr std::uint64_t padding = 16;
+            const bool alone = function.begin == 0 && function.end > 0 &&
+                               object_.sections[function.section].bytes < function.end + padding;
+            return alone && std::ranges::all_of(object_.references, [&](const Reference& one) {
+                       if (one.section != function.section || one.offset < function.begin ||
+                           one.offset >= function.end)
+                           return true;
                        const Symbol& used = object_.symbols[one.symbol];
                        return std::ranges::find(harmless, used.name) != harmless.end() ||
                               object_.sections[used.section].name == ".bss";
@@ -167,8 +186,8 @@ class Examination {
     void refuse_early_code(std::size_t section)
     {
         std::string place;
-        for (const Symbol* function : named_by(section))
-            if (place.empty()) place = object_.place_of(function->section, function->offset);
+        for (const Named& function : named_by(section))
+            if (place.empty()) place = object_.place_of(function.section, function.begin);
         found_.push_back(
             fmt::format("{}code that runs before main or after it (section {}): a constructor, or a static "
                         "object that has one, which is memory beside the device's too",
