@@ -196,6 +196,12 @@ for name in ring slow_rank slow_master halo many_tags many_requests communicator
 done
 expect 2 correct computes_and_asks 0 "$nothing"
 
+# Nothing known: who waits in such a call may always go on.
+for name in fences locks neighbours between_groups made_by_some files asked_and_matched cancelled_before until_a_time \
+    generalized truncated threads; do
+    expect 4 unknown "$name" 0 "$nothing"
+done
+
 wait
 failed=0
 for ((i = 1; i <= number; ++i)); do

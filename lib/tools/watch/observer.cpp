@@ -150,8 +150,8 @@ bool Observer::is_still(const Observed& rank) const
     const auto waited = Clock::now() - rank.since;
     if (waited < period_) return false;
     if (header.polling != 0)
-        return header.polls - rank.polls_then >= fewest_polls && header.timed_polls > 0 &&
-               header.outside / header.timed_polls < longest_between_polls;
+        return header.reads_clock == 0 && header.polls - rank.polls_then >= fewest_polls &&
+               header.timed_polls > 0 && header.outside / header.timed_polls < longest_between_polls;
     const Running now = running_of(header.pid);
     if (!now.known || !rank.then.known) return waited >= 2 * period_;
     return now.times - rank.then.times >= fewest_times ||

@@ -132,7 +132,10 @@ void remove_leftovers(const std::set<std::string>& shared_memory, pid_t launcher
         }
     for (const auto& entry :
          std::filesystem::directory_iterator(std::filesystem::temp_directory_path(), ignored)) {
-        if (!entry.path().filename().string().starts_with("ompi.")) continue;
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("prterun.") && name.find(fmt::format(".{}.", launcher)) != std::string::npos)
+            std::filesystem::remove_all(entry.path(), ignored);
+        if (!name.starts_with("ompi.")) continue;
         if (std::filesystem::remove_all(entry.path() / fmt::format("pid.{}", launcher), ignored) > 0)
             std::filesystem::remove(entry.path(), ignored);  // unless another job's folder is in it
     }

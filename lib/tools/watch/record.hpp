@@ -11,7 +11,7 @@
 
 namespace shardlings::watch {
 
-inline constexpr std::uint64_t record_magic = 0x5348'5741'5443'4831;  // changes with the layout
+inline constexpr std::uint64_t record_magic = 0x5348'5741'5443'4832;  // changes with the layout
 inline constexpr const char* folder_variable = "SHARDLINGS_WATCH_DIR";
 inline constexpr const char* synchronous_variable = "SHARDLINGS_WATCH_SYNCHRONOUS";
 inline constexpr const char* checksums_variable = "SHARDLINGS_WATCH_CHECKSUMS";
@@ -138,6 +138,8 @@ struct Header {
     std::uint32_t stack_signal;  // that makes it write its stack; 0: none
     std::uint32_t finding_count;
     std::uint32_t synchronous;
+    std::uint32_t reads_clock;  // between two of the polls: the loop may end at a time
+    std::uint32_t unused;
     std::uint32_t released;  // by the supervisor: a crashed rank may go on and die
     std::uint64_t frames[most_frames];
     Group groups[most_groups];

@@ -9,7 +9,8 @@ WATCHED MPI_Wait(MPI_Request* request, MPI_Status* status)
     Requests requests(1, request);
     const Waiting waiting(Call::Wait, CALL_SITE, true, requests.slots());
     const int result = PMPI_Wait(request, status = requests.statuses(status));
-    if (result == MPI_SUCCESS) requests.complete(0, 0);
+    if (result != MPI_SUCCESS) return requests.failed(result, request);
+    requests.complete(0, 0);
     return result;
 }
 
@@ -19,8 +20,8 @@ WATCHED MPI_Waitall(int count, MPI_Request* request, MPI_Status* status)
     Requests requests(count, request);
     const Waiting waiting(Call::Waitall, CALL_SITE, true, requests.slots());
     const int result = PMPI_Waitall(count, request, requests.statuses(status));
-    if (result == MPI_SUCCESS)
-        for (int i = 0; i < count; ++i) requests.complete(i, i);
+    if (result != MPI_SUCCESS) return requests.failed(result, request);
+    for (int i = 0; i < count; ++i) requests.complete(i, i);
     return result;
 }
 
@@ -30,7 +31,8 @@ WATCHED MPI_Waitany(int count, MPI_Request* request, int* index, MPI_Status* sta
     Requests requests(count, request);
     const Waiting waiting(Call::Waitany, CALL_SITE, false, requests.slots());
     const int result = PMPI_Waitany(count, request, index, count == 0 ? status : requests.statuses(status));
-    if (result == MPI_SUCCESS && *index != MPI_UNDEFINED) requests.complete(*index, 0);
+    if (result != MPI_SUCCESS) return requests.failed(result, request);
+    if (*index != MPI_UNDEFINED) requests.complete(*index, 0);
     return result;
 }
 
@@ -40,8 +42,8 @@ WATCHED MPI_Waitsome(int count, MPI_Request* request, int* done, int* indices, M
     Requests requests(count, request);
     const Waiting waiting(Call::Waitsome, CALL_SITE, false, requests.slots());
     const int result = PMPI_Waitsome(count, request, done, indices, requests.statuses(status));
-    if (result == MPI_SUCCESS && *done != MPI_UNDEFINED)
-        for (int i = 0; i < *done; ++i) requests.complete(indices[i], i);
+    if (result != MPI_SUCCESS) return requests.failed(result, request);
+    for (int i = 0; *done != MPI_UNDEFINED && i < *done; ++i) requests.complete(indices[i], i);
     return result;
 }
 
@@ -51,7 +53,7 @@ WATCHED MPI_Test(MPI_Request* request, int* flag, MPI_Status* status)
     Poll poll(Call::Test, CALL_SITE);
     Requests requests(1, request);
     const int result = PMPI_Test(request, flag, requests.statuses(status));
-    if (result != MPI_SUCCESS) return result;
+    if (result != MPI_SUCCESS) return requests.failed(result, request);
     if (*flag == 0) {
         poll.failed(true, requests.slots());
     } else {
@@ -67,7 +69,7 @@ WATCHED MPI_Testall(int count, MPI_Request* request, int* flag, MPI_Status* stat
     Poll poll(Call::Testall, CALL_SITE);
     Requests requests(count, request);
     const int result = PMPI_Testall(count, request, flag, requests.statuses(status));
-    if (result != MPI_SUCCESS) return result;
+    if (result != MPI_SUCCESS) return requests.failed(result, request);
     if (*flag == 0) {
         poll.failed(true, requests.slots());
     } else {
@@ -84,7 +86,7 @@ WATCHED MPI_Testany(int count, MPI_Request* request, int* index, int* flag, MPI_
     Requests requests(count, request);
     const int result =
         PMPI_Testany(count, request, index, flag, count == 0 ? status : requests.statuses(status));
-    if (result != MPI_SUCCESS) return result;
+    if (result != MPI_SUCCESS) return requests.failed(result, request);
     if (*flag == 0) {
         poll.failed(false, requests.slots());
     } else {
@@ -100,7 +102,7 @@ WATCHED MPI_Testsome(int count, MPI_Request* request, int* done, int* indices, M
     Poll poll(Call::Testsome, CALL_SITE);
     Requests requests(count, request);
     const int result = PMPI_Testsome(count, request, done, indices, requests.statuses(status));
-    if (result != MPI_SUCCESS) return result;
+    if (result != MPI_SUCCESS) return requests.failed(result, request);
     if (*done == 0) {
         poll.failed(false, requests.slots());
     } else {

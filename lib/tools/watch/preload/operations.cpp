@@ -122,7 +122,7 @@ void complete_operation(int slot, const MPI_Status& status)
         if (source >= 0 && tag >= 0)
             count_received(operation.communicator, source, tag);
         else
-            own.record->header.lost = 1;
+            not_known();
     }
     if (operation.kind == Kind::send && local.checksum != 0 &&
         checksum(local.buffer, local.count, local.type) != local.checksum)
@@ -273,6 +273,20 @@ MPI_Status* Requests::statuses(MPI_Status* wanted)
     own_statuses_.resize(handles_.size());
     statuses_ = own_statuses_.data();
     return statuses_;
+}
+
+int Requests::failed(int code, const MPI_Request* after)
+{
+    not_known();
+    for (std::size_t i = 0; i < handles_.size(); ++i) {
+        if (after[i] != MPI_REQUEST_NULL || handles_[i] == MPI_REQUEST_NULL) continue;
+        const auto found = find(handles_[i]);
+        if (found == table().slots.end()) continue;
+        const int slot = found->second;
+        table().slots.erase(found);
+        forget(slot);
+    }
+    return code;
 }
 
 void Requests::complete(int index, int at)

@@ -44,6 +44,9 @@ class Requests {
     MPI_Status* statuses(MPI_Status* wanted);
     /// Request `index` of the call is complete; its status is number `at` of those that `statuses` gave.
     void complete(int index, int at);
+    /// The call failed with `code`, which is returned; the requests are `after` it. Those that are no more
+    /// are forgotten.
+    int failed(int code, const MPI_Request* after);
 
   private:
     std::vector<MPI_Request> handles_;

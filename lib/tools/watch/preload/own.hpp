@@ -81,6 +81,12 @@ class Poll {
 std::uint64_t count_sent(std::uint64_t communicator, int peer, int tag);
 std::uint64_t count_received(std::uint64_t communicator, int peer, int tag);
 
+/// What became of a message is not known: a call failed. Counts say nothing from now on.
+inline void not_known()
+{
+    own.record->header.lost = 1;
+}
+
 void add_finding(const Finding& finding);
 
 }  // namespace shardlings::watch

@@ -26,6 +26,7 @@ int receive(Kind kind, Call call, std::uint64_t site, int peer, int tag, MPI_Com
     const Waiting waiting(call, site, true, slots);
     const int result = real(status);
     if (result == MPI_SUCCESS && takes) received(communicator, *status);
+    if (result != MPI_SUCCESS) not_known();
     return result;
 }
 
@@ -58,7 +59,10 @@ int send_and_receive(Call call, std::uint64_t site, int to, int send_tag, int fr
                            begin_blocking(Kind::receive, call, site, from, receive_tag, communicator)};
     const Waiting waiting(call, site, true, slots);
     const int result = real(status);
-    if (result == MPI_SUCCESS) received(communicator, *status);
+    if (result == MPI_SUCCESS)
+        received(communicator, *status);
+    else
+        not_known();
     return result;
 }
 

@@ -41,6 +41,12 @@ WATCHED MPI_Init_thread(int* argc, char*** argv, int required, int* provided)
     return result;
 }
 
+extern "C" [[gnu::visibility("default")]] double MPI_Wtime()
+{
+    if (watching() && own.record->header.polling != 0) own.record->header.reads_clock = 1;
+    return PMPI_Wtime();
+}
+
 WATCHED MPI_Finalize()
 {
     if (own.record == nullptr) return PMPI_Finalize();

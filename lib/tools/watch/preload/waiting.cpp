@@ -117,6 +117,7 @@ void Poll::failed(bool all, std::span<const int> slots)
         progress();
         header.timed_polls = 0;
         header.outside = 0;
+        header.reads_clock = 0;
         polling = {};
         header.polling = 1;
     }
