@@ -153,6 +153,10 @@ expect 3 collectives other_collective $mismatch "the ranks' 1st collective on MP
 expect 3 collectives other_root $mismatch 'rank 1 called MPI_Bcast, root 1' 'rank [02] called MPI_Bcast, root 0'
 expect 3 collectives other_count $mismatch 'rank 1 called MPI_Allreduce, 4 × MPI_DOUBLE' '8 × MPI_DOUBLE'
 expect 3 collectives other_type $mismatch 'rank 0 called MPI_Allreduce, 4 × MPI_INT' '4 × MPI_FLOAT'
+expect 3 collectives other_reduction $mismatch 'rank 1 called MPI_Allreduce, .*, MPI_MAX' '16 bytes\), MPI_SUM'
+expect 3 collectives gatherv_too_much $mismatch 'rank 1 sends 8 bytes to rank 0, which expects 4' 'in gatherv_too_much'
+expect 3 collectives scatterv_too_little $mismatch 'rank 0 sends 4 bytes to rank 2, which expects 0'
+expect 3 collectives alltoallv_unequal $mismatch 'rank 2 sends 0 bytes to rank [01], which expects 4'
 expect 3 collectives same_bytes 0 "$nothing"
 expect 3 collectives all_of_them 0 "$nothing"
 

@@ -11,7 +11,7 @@
 
 namespace shardlings::watch {
 
-inline constexpr std::uint64_t record_magic = 0x5348'5741'5443'4832;  // changes with the layout
+inline constexpr std::uint64_t record_magic = 0x5348'5741'5443'4833;  // changes with the layout
 inline constexpr const char* folder_variable = "SHARDLINGS_WATCH_DIR";
 inline constexpr const char* synchronous_variable = "SHARDLINGS_WATCH_SYNCHRONOUS";
 inline constexpr const char* checksums_variable = "SHARDLINGS_WATCH_CHECKSUMS";
@@ -85,8 +85,16 @@ struct Signature {
     std::uint64_t type;   // a hash of a predefined type's name; 0: not comparable
     std::uint64_t site;
     std::uint64_t count;
+    std::uint64_t sends[2];    // bytes to the ranks before and after this one, plus 1; 0: not comparable
+    std::uint64_t expects[2];  // from them
+    std::uint32_t reduction;   // in `reductions`; 0: none, or not comparable
+    std::uint32_t unused;
     char type_name[32];
 };
+
+inline constexpr const char* reductions[] = {"",         "MPI_SUM",    "MPI_PROD",  "MPI_MAX", "MPI_MIN",
+                                             "MPI_LAND", "MPI_BAND",   "MPI_LOR",   "MPI_BOR", "MPI_LXOR",
+                                             "MPI_BXOR", "MPI_MAXLOC", "MPI_MINLOC"};
 
 struct CommunicatorRecord {
     std::uint64_t id;  // the same on all its members; 0: a free place
@@ -113,7 +121,7 @@ struct Finding {
     std::uint64_t communicator;
     std::uint64_t nth;
     std::int32_t other;  // world rank
-    std::int32_t tag;
+    std::int32_t tag;    // of a mismatch: 0 when `other` is the rank before, 1 when it is the one after
 };
 
 struct Header {

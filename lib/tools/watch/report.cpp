@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -70,7 +71,17 @@ std::string signature_text(const Signature& signature)
                                 ? std::string(signature.type_name, strnlen(signature.type_name, 32))
                                 : "a type",
                             signature.bytes - 1);
+    if (signature.reduction != 0 && signature.reduction < std::size(reductions))
+        text += fmt::format(", {}", reductions[signature.reduction]);
     return text;
+}
+
+/// "  rank 1 sends 8 bytes to rank 0, which expects 4"
+std::string exchange_text(int from, std::uint64_t sent, int to, std::uint64_t expected)
+{
+    if (sent == 0 || expected == 0 || sent == expected) return "";
+    return fmt::format("  rank {} sends {} bytes to rank {}, which expects {}\n", from, sent - 1, to,
+                       expected - 1);
 }
 
 }  // namespace
@@ -124,7 +135,9 @@ std::string mismatch_report(const Graph& graph, int rank, const Finding& finding
     for (const std::size_t i : {ranks[0] < ranks[1] ? 0U : 1U, ranks[0] < ranks[1] ? 1U : 0U})
         text +=
             fmt::format("  rank {} called {}\n{}", ranks[i], signature_text(*two[i]), indented(places[i]));
-    return text;
+    const std::size_t side = finding.tag == 1 ? 1 : 0;
+    return text + exchange_text(rank, two[0]->sends[side], finding.other, two[1]->expects[1 - side]) +
+           exchange_text(finding.other, two[1]->sends[1 - side], rank, two[0]->expects[side]);
 }
 
 std::string finalize_report(const Graph& graph)

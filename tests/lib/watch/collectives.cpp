@@ -130,6 +130,37 @@ void other_type(const World& world)
 }
 
 /// Four integers, as one of a type and as four: the same.
+void other_reduction(const World& world)
+{
+    double out[2] = {};
+    double in[2] = {};
+    MPI_Allreduce(out, in, 2, MPI_DOUBLE, world.rank == 1 ? MPI_MAX : MPI_SUM, MPI_COMM_WORLD);
+}
+
+/// Rank 1 sends two elements where one is expected.
+void gatherv_too_much(const World& world)
+{
+    Buffers b(world);
+    const int two[2] = {};
+    MPI_Gatherv(two, world.rank == 1 ? 2 : 1, MPI_INT, b.in.data(), V, 0, MPI_COMM_WORLD);
+}
+
+/// Rank 0 sends one element to each rank, and the last expects none.
+void scatterv_too_little(const World& world)
+{
+    Buffers b(world);
+    MPI_Scatterv(b.out.data(), V, b.in.data(), world.rank == world.size - 1 ? 0 : 1, MPI_INT, 0,
+                 MPI_COMM_WORLD);
+}
+
+void alltoallv_unequal(const World& world)
+{
+    Buffers b(world);
+    const std::vector<int> none(b.ones.size());
+    MPI_Alltoallv(b.out.data(), world.rank == 2 ? none.data() : b.ones.data(), b.offsets.data(), MPI_INT,
+                  b.in.data(), V, MPI_COMM_WORLD);
+}
+
 void same_bytes(const World& world)
 {
     int values[4] = {};
@@ -174,6 +205,10 @@ int main(int argc, char** argv)
                      {"other_root", other_root},
                      {"other_count", other_count},
                      {"other_type", other_type},
+                     {"other_reduction", other_reduction},
+                     {"gatherv_too_much", gatherv_too_much},
+                     {"scatterv_too_little", scatterv_too_little},
+                     {"alltoallv_unequal", alltoallv_unequal},
                      {"same_bytes", same_bytes},
                      {"two_orders", two_orders},
                      {"all_of_them", all_of_them}});

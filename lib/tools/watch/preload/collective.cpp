@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <unordered_map>
 
 namespace shardlings::watch {
@@ -39,8 +40,24 @@ const TypeName* predefined(MPI_Datatype type)
     return &name;
 }
 
+/// Its number in `reductions`; 0 for the program's own ones.
+std::uint32_t number_of(MPI_Op reduction)
+{
+    const MPI_Op all[] = {MPI_OP_NULL, MPI_SUM, MPI_PROD, MPI_MAX,  MPI_MIN,    MPI_LAND,  MPI_BAND,
+                          MPI_LOR,     MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
+    static_assert(std::size(all) == std::size(reductions));
+    for (std::uint32_t i = 1; i < std::size(all); ++i)
+        if (all[i] == reduction) return i;
+    return 0;
+}
+
 void describe(Signature& signature, const Terms& terms)
 {
+    for (const int side : {0, 1}) {
+        signature.sends[side] = terms.sent.bytes[side];
+        signature.expects[side] = terms.expected.bytes[side];
+    }
+    signature.reduction = number_of(terms.reduction);
     signature.root = terms.root;
     signature.bytes = 0;
     signature.type = 0;
@@ -59,9 +76,16 @@ void describe(Signature& signature, const Terms& terms)
 
 /// The same collective begins with a request on one rank and without on another: no two are alike then, and
 /// MPI forbids it.
-bool differ(const Signature& mine, const Signature& theirs)
+bool differ(const Signature& mine, const Signature& theirs, int side)
 {
     if (mine.call != theirs.call || mine.root != theirs.root) return true;
+    const auto unequal = [](std::uint64_t sent, std::uint64_t expected) {
+        return sent != 0 && expected != 0 && sent != expected;
+    };
+    if (unequal(mine.sends[side], theirs.expects[1 - side]) ||
+        unequal(theirs.sends[1 - side], mine.expects[side]))
+        return true;
+    if (mine.reduction != 0 && theirs.reduction != 0 && mine.reduction != theirs.reduction) return true;
     if (mine.bytes != 0 && theirs.bytes != 0 && mine.bytes != theirs.bytes) return true;
     return mine.type != 0 && theirs.type != 0 && mine.bytes > 1 && mine.type != theirs.type;
 }
@@ -87,8 +111,8 @@ void compare(Communicator& communicator, const Signature& mine)
         const CommunicatorRecord* theirs = place_of(*communicator.neighbours[side], communicator.id);
         if (theirs == nullptr) continue;
         const Signature& other = theirs->signatures[mine.nth % kept_signatures];
-        if (__atomic_load_n(&other.nth, __ATOMIC_ACQUIRE) != mine.nth || !differ(mine, other)) continue;
-        add_finding({Fault::mismatch, mine.call, mine.site, communicator.id, mine.nth, world, 0});
+        if (__atomic_load_n(&other.nth, __ATOMIC_ACQUIRE) != mine.nth || !differ(mine, other, side)) continue;
+        add_finding({Fault::mismatch, mine.call, mine.site, communicator.id, mine.nth, world, side});
         for (int i = 0; i < patience; ++i) usleep(1000);
         return;
     }

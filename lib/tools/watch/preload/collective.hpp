@@ -5,12 +5,20 @@
 
 namespace shardlings::watch {
 
-/// Root, count and type as far as they have to be alike on all ranks. `root` is `any` when there is none,
-/// `count` negative when ranks may differ in it.
+/// Bytes to or from the ranks before and after this one, plus 1; 0 when they are not comparable.
+struct Sides {
+    std::uint64_t bytes[2] = {};
+};
+
+/// Root, count, type and reduction as far as they have to be alike on all ranks, and what one rank sends and
+/// the other expects. `root` is `any` when there is none, `count` negative when ranks may differ in it.
 struct Terms {
     int root = any;
     long count = -1;
     MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Op reduction = MPI_OP_NULL;
+    Sides sent{};
+    Sides expected{};
 };
 
 /// Counts the collective, compares it with what the neighbouring ranks called, and stops here when they

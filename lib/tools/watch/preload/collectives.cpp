@@ -13,13 +13,81 @@ Terms rooted(int root, MPI_Comm on, int root_count, MPI_Datatype root_type, int 
     return rank == root ? Terms{root, root_count, root_type} : Terms{root, count, type};
 }
 
+bool is_between_groups(MPI_Comm on)
+{
+    int between = 0;
+    PMPI_Comm_test_inter(on, &between);
+    return between != 0;
+}
+
 long sum(MPI_Comm on, const int counts[])
 {
     int size = 0;
+    if (is_between_groups(on)) return -1;  // `counts` is of the other group's size
     PMPI_Comm_size(on, &size);
     long all = 0;
     for (int i = 0; i < size; ++i) all += counts[i];
     return all;
+}
+
+std::uint64_t bytes_of(long count, MPI_Datatype type)
+{
+    int size = 0;
+    if (count < 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size) != MPI_SUCCESS) return 0;
+    return 1 + static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
+}
+
+/// A number of elements for each rank, seen from this one.
+Sides each(MPI_Comm on, const int counts[], MPI_Datatype type)
+{
+    int rank = 0;
+    int size = 0;
+    if (is_between_groups(on)) return {};
+    PMPI_Comm_rank(on, &rank);
+    PMPI_Comm_size(on, &size);
+    return {{bytes_of(counts[(rank + size - 1) % size], type), bytes_of(counts[(rank + 1) % size], type)}};
+}
+
+/// At the root `counts`, elsewhere `count` as far as a neighbour is the root.
+Terms one_to_each(int root, MPI_Comm on, const int counts[], MPI_Datatype root_type, int count,
+                  MPI_Datatype type, Sides Terms::*at_root, Sides Terms::*elsewhere)
+{
+    Terms terms{root};
+    int rank = 0;
+    int size = 0;
+    if (is_between_groups(on)) return terms;
+    PMPI_Comm_rank(on, &rank);
+    PMPI_Comm_size(on, &size);
+    if (rank == root) {
+        terms.*at_root = each(on, counts, root_type);
+    } else {
+        if ((rank + size - 1) % size == root) (terms.*elsewhere).bytes[0] = bytes_of(count, type);
+        if ((rank + 1) % size == root) (terms.*elsewhere).bytes[1] = bytes_of(count, type);
+    }
+    return terms;
+}
+
+Terms all_to_each(MPI_Comm on, const void* out, int count, MPI_Datatype type, const int counts[],
+                  MPI_Datatype in_type)
+{
+    Terms terms{any, sum(on, counts), in_type};
+    int rank = 0;
+    PMPI_Comm_rank(on, &rank);
+    if (is_between_groups(on)) return terms;
+    const std::uint64_t own_part =
+        out == MPI_IN_PLACE ? bytes_of(counts[rank], in_type) : bytes_of(count, type);
+    terms.sent = {{own_part, own_part}};
+    terms.expected = each(on, counts, in_type);
+    return terms;
+}
+
+Terms each_to_each(MPI_Comm on, const void* out, const int out_counts[], MPI_Datatype out_type,
+                   const int in_counts[], MPI_Datatype in_type)
+{
+    Terms terms;
+    terms.expected = each(on, in_counts, in_type);
+    terms.sent = out == MPI_IN_PLACE ? terms.expected : each(on, out_counts, out_type);
+    return terms;
 }
 
 }  // namespace
@@ -48,15 +116,15 @@ WATCHED_COLLECTIVE(Barrier, Ibarrier, (), (), {})
 WATCHED_COLLECTIVE(Bcast, Ibcast, (void* buffer, int count, MPI_Datatype type, int root, ),
                    (buffer, count, type, root, ), {root, count, type})
 WATCHED_COLLECTIVE(Reduce, Ireduce, (REDUCED, int root, ), (out, in, count, type, op, root, ),
-                   {root, count, type})
-WATCHED_COLLECTIVE(Allreduce, Iallreduce, (REDUCED, ), (out, in, count, type, op, ), {any, count, type})
-WATCHED_COLLECTIVE(Scan, Iscan, (REDUCED, ), (out, in, count, type, op, ), {any, count, type})
-WATCHED_COLLECTIVE(Exscan, Iexscan, (REDUCED, ), (out, in, count, type, op, ), {any, count, type})
+                   {root, count, type, op})
+WATCHED_COLLECTIVE(Allreduce, Iallreduce, (REDUCED, ), (out, in, count, type, op, ), {any, count, type, op})
+WATCHED_COLLECTIVE(Scan, Iscan, (REDUCED, ), (out, in, count, type, op, ), {any, count, type, op})
+WATCHED_COLLECTIVE(Exscan, Iexscan, (REDUCED, ), (out, in, count, type, op, ), {any, count, type, op})
 WATCHED_COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block, (REDUCED, ), (out, in, count, type, op, ),
-                   {any, count, type})
+                   {any, count, type, op})
 WATCHED_COLLECTIVE(Reduce_scatter, Ireduce_scatter,
                    (const void* out, void* in, const int counts[], MPI_Datatype type, MPI_Op op, ),
-                   (out, in, counts, type, op, ), {any, sum(on, counts), type})
+                   (out, in, counts, type, op, ), {any, sum(on, counts), type, op})
 WATCHED_COLLECTIVE(Gather, Igather, (SENT, RECEIVED, int root, ),
                    (out, out_count, out_type, in, in_count, in_type, root, ),
                    (rooted(root, on, in_count, in_type, out_count, out_type)))
@@ -67,21 +135,26 @@ WATCHED_COLLECTIVE(Allgather, Iallgather, (SENT, RECEIVED, ),
                    (out, out_count, out_type, in, in_count, in_type, ), {any, in_count, in_type})
 WATCHED_COLLECTIVE(Alltoall, Ialltoall, (SENT, RECEIVED, ),
                    (out, out_count, out_type, in, in_count, in_type, ), {any, in_count, in_type})
-// With a number of elements for every rank, what one rank says of itself is not what another says of itself.
+// With a number of elements for every rank, what one rank sends is what the other expects.
 WATCHED_COLLECTIVE(Gatherv, Igatherv,
                    (SENT, void* in, const int counts[], const int places[], MPI_Datatype in_type, int root, ),
-                   (out, out_count, out_type, in, counts, places, in_type, root, ), {root})
-WATCHED_COLLECTIVE(Scatterv, Iscatterv,
-                   (const void* out, const int counts[], const int places[], MPI_Datatype out_type, RECEIVED,
-                    int root, ),
-                   (out, counts, places, out_type, in, in_count, in_type, root, ), {root})
+                   (out, out_count, out_type, in, counts, places, in_type, root, ),
+                   (one_to_each(root, on, counts, in_type, out_count, out_type, &Terms::expected,
+                                &Terms::sent)))
+WATCHED_COLLECTIVE(
+    Scatterv, Iscatterv,
+    (const void* out, const int counts[], const int places[], MPI_Datatype out_type, RECEIVED, int root, ),
+    (out, counts, places, out_type, in, in_count, in_type, root, ),
+    (one_to_each(root, on, counts, out_type, in_count, in_type, &Terms::sent, &Terms::expected)))
 WATCHED_COLLECTIVE(Allgatherv, Iallgatherv,
                    (SENT, void* in, const int counts[], const int places[], MPI_Datatype in_type, ),
-                   (out, out_count, out_type, in, counts, places, in_type, ), {any, sum(on, counts), in_type})
+                   (out, out_count, out_type, in, counts, places, in_type, ),
+                   (all_to_each(on, out, out_count, out_type, counts, in_type)))
 WATCHED_COLLECTIVE(Alltoallv, Ialltoallv,
                    (const void* out, const int out_counts[], const int out_places[], MPI_Datatype out_type,
                     void* in, const int in_counts[], const int in_places[], MPI_Datatype in_type, ),
-                   (out, out_counts, out_places, out_type, in, in_counts, in_places, in_type, ), {})
+                   (out, out_counts, out_places, out_type, in, in_counts, in_places, in_type, ),
+                   (each_to_each(on, out, out_counts, out_type, in_counts, in_type)))
 WATCHED_COLLECTIVE(Alltoallw, Ialltoallw,
                    (const void* out, const int out_counts[], const int out_places[],
                     const MPI_Datatype out_types[], void* in, const int in_counts[], const int in_places[],

@@ -15,6 +15,19 @@
 #pragma weak ompi_mpi_packed
 #pragma weak ompi_mpi_info_null
 #pragma weak ompi_message_null
+#pragma weak ompi_mpi_op_null
+#pragma weak ompi_mpi_op_sum
+#pragma weak ompi_mpi_op_prod
+#pragma weak ompi_mpi_op_max
+#pragma weak ompi_mpi_op_min
+#pragma weak ompi_mpi_op_land
+#pragma weak ompi_mpi_op_band
+#pragma weak ompi_mpi_op_lor
+#pragma weak ompi_mpi_op_bor
+#pragma weak ompi_mpi_op_lxor
+#pragma weak ompi_mpi_op_bxor
+#pragma weak ompi_mpi_op_maxloc
+#pragma weak ompi_mpi_op_minloc
 #endif
 
 // The wrappers are all that the library shows; the address of the caller is taken where the caller called.
