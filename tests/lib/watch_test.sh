@@ -26,13 +26,14 @@ left_of() {
     done
 }
 
-# Asks the supervisor to end, or kills mpirun below it, once the ranks share memory.
-stop_it() {  # SUPERVISOR MEMORY RANKS
+# Asks the supervisor to end, or kills mpirun below it, when it has seen the ranks' records.
+stop_it() {  # SUPERVISOR TEMPORARY_FOLDER RANKS
     local launcher
     for ((i = 0; i < 300; ++i)); do
-        [[ $(find "$2" -type f | wc -l) -ge $3 ]] && break
+        [[ $(find "$2" -type f -path '*/shardlings-*/*.[0-9]' | wc -l) -ge $3 ]] && break
         sleep 0.05
     done
+    sleep 0.5
     if [[ $stop == supervisor ]]; then
         kill -TERM "$1"
     else
@@ -54,7 +55,7 @@ run() {  # LOG RANKS PROGRAM CASE CODE PATTERN…
     if [[ -n $stop ]]; then
         sleep 0.1
         read -r left _ <"/proc/$!/task/$!/children"
-        stop_it "$left" "$memory" "$ranks"
+        stop_it "$left" "$log.tmp" "$ranks"
     fi
     wait $! || code=$?
     [[ $code -ne 124 ]] || wrong+='it did not end; '
