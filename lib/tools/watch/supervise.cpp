@@ -33,8 +33,9 @@ constexpr int looks_for_the_end = 80;  // after SIGTERM; mpirun takes a second
 constexpr std::chrono::milliseconds for_the_launcher{2500};
 // What has lost its parents while no rank is there is no rank itself.
 constexpr std::chrono::milliseconds for_orphans{1500};
-// mpirun without ranks or any other process below it takes 2 s at most to end (return 3 after MPI_Finalize).
-constexpr std::chrono::seconds for_a_hung_launcher{6};
+// After a failure mpirun without ranks or any other process below it takes 2 s at most to end; on a busy
+// machine longer.
+constexpr std::chrono::seconds for_a_hung_launcher{10};
 
 volatile std::sig_atomic_t asked_to_end = 0;
 
@@ -217,8 +218,9 @@ class Run {
     /// ranks were at MPI_Finalize.
     void end_hung_launcher()
     {
-        if (launcher_hung_ || Clock::now() - ranks_seen_ < for_a_hung_launcher ||
-            !observer_.has_seen_ranks() || !is_launcher_alone(launcher_))
+        if (launcher_hung_ || failed_ == Clock::time_point{} ||
+            Clock::now() - ranks_seen_ < for_a_hung_launcher || !observer_.has_seen_ranks() ||
+            !is_launcher_alone(launcher_))
             return;
         launcher_hung_ = true;
         say("watch: all ranks have ended and mpirun has not: it is killed\n");
