@@ -1,6 +1,7 @@
 // Gradescope's results.json.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "lib/tools/marks/marked.hpp"

@@ -1,6 +1,7 @@
 // An HTML page as a tree, so that whatever is put into it as text comes out as text.
 #pragma once
 
+#include <initializer_list>
 #include <pugixml.hpp>
 #include <string>
 
