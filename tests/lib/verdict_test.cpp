@@ -103,6 +103,7 @@ TEST_CASE("the namespaces that a symbol begins with")
           std::vector<std::string>{"shardlings", "Comm", "rank"});
     CHECK(grade::scopes_of("_ZTISt13runtime_error") == std::vector<std::string>{"std", "runtime_error"});
     CHECK(grade::scopes_of("memcpy").empty());
+    CHECK(grade::scopes_of("_ZZNSt8__detail4toIjEvPcjE8__digits").front() == "std");
     CHECK_FALSE(grade::why_forbidden("_ZN10shardlings6Device11reset_peaksEv", {}).empty());
     CHECK(grade::why_forbidden("_ZN4zero4stepEv", {"zero"}).empty());
     CHECK_FALSE(grade::why_forbidden("_ZN4zero4stepEv", {}).empty());

@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr double patience = 3.0;  // a machine that grades is busy, and no correct code may lose to that
 constexpr double build_seconds_a_file = 60.0;  // after which the build of a submission is stopped
 
 /// The copy of a submission under the build folder, and all that is built of it; removed at the end.
@@ -166,6 +167,7 @@ PartResult judge_object(const Places& places, const Runner& runner, const Copy& 
     TestRun run = test_run_of(places, lesson, part, copy.whose());
     run.seed = grade.seed;
     run.in_sandbox = grade.tamper_proof;
+    run.seconds *= patience;
     PartResult result = judge_part(runner, run);
     for (const CaseReport& one : result.cases)
         for (const std::string& message : one.messages)

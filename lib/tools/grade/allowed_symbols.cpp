@@ -21,6 +21,8 @@ class Mangled {
         if (!skip("_Z")) return {};
         for (const std::string_view special : {"TV", "TI", "TS", "TT", "GV", "GR", "TH", "TW"}) skip(special);
         skip_thunk();
+        while (skip("Z")) {  // what is local to a function belongs where the function does
+        }
         std::vector<std::string> names;
         if (skip("N")) {
             while (!left_.empty() && std::string_view("rVKRO").find(left_.front()) != std::string_view::npos)

@@ -122,8 +122,8 @@ std::string Ledger::contradiction(const json& measured) const
         if (name == "to") continue;
         const json reported = measured.value(name, json());
         if (reported != value)
-            return fmt::format("rank {}: its counters were written to: {} is reported as {} and was {}",
-                               rank_, name, reported.dump(), value.dump());
+            return fmt::format("rank {}: the device's record was {}: {} is reported as {} and was {}", rank_,
+                               tampering, name, reported.dump(), value.dump());
     }
     const json sent_to = counters_.value("to", json::object());
     const json reported_to = measured.value("to", json::object());
