@@ -402,9 +402,14 @@ grade: ## score a submission: make grade DIR=path [JSON=file]; more in lib/tools
 	@$(MAKE) -j$(JOBS) grader
 	@$(BUILD)/shardlings grade $(DIR) --build $(BUILD) $(if $(JSON),--json $(JSON))
 
+test-grading: ## cheats earn nothing from the grader, honest variants everything: needs bubblewrap
+	@lib/scripts/setup.sh build grade
+	@$(MAKE) -j$(JOBS) grader
+	@tests/grade/run.sh $(BUILD)
+
 gradescope: ## the zip file for Gradescope's autograder
 	@lib/tools/marks/gradescope/bundle.sh $(BUILD)/gradescope.zip
-.PHONY: grader grade gradescope
+.PHONY: grader grade test-grading gradescope
 
 # --- for authors ------------------------------------------------------------------------------------------------
 

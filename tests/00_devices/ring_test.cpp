@@ -157,9 +157,14 @@ NamedCase groups_case(int ranks, int groups)
     }
     one.check = [=](const CaseResult& result) {
         std::vector<std::string> messages;
-        for (int rank = 0; rank < ranks; ++rank)
-            messages.push_back(check_exact_sum(result.ranks[static_cast<std::size_t>(rank)], rank,
-                                               members[static_cast<std::size_t>(rank % groups)], base));
+        for (int rank = 0; rank < ranks; ++rank) {
+            const RankResult& own = result.ranks[static_cast<std::size_t>(rank)];
+            const std::vector<int>& group = members[static_cast<std::size_t>(rank % groups)];
+            const std::uint64_t steps = group.size() - 1;
+            const int right = rank >= groups ? rank - groups : group.back();
+            messages.push_back(check_exact_sum(own, rank, group, base));
+            messages.push_back(on_rank(rank, compare_traffic(own, right, steps, sizeof(double) * steps)));
+        }
         return messages;
     };
     return one;

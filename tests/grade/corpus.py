@@ -9,7 +9,7 @@ A file of cheats/ or honest/ is a submission of one exercise, made from its solu
     why    = "..."             what the cheat is after, or what the variant does otherwise
     says   = 'regex'           cheats: what the report must say of the part (case is ignored)
     beside = ["00.1"]          parts submitted as the solution has them, which must keep their points
-    needs_sandbox = true       not to be run where nothing shields this machine from it
+    compiles = false           the compiler refuses it; otherwise it must not, so that it fails for its own reason
     top    = '''...'''         text before the first line of the solution
     before = '''...'''         text behind its #includes and usings
     behind = '''...'''         text after its end
@@ -36,7 +36,7 @@ import packages
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-KEYS = {"part", "why", "says", "beside", "needs_sandbox", "top", "before", "behind", "body", "limit"}
+KEYS = {"part", "why", "says", "beside", "compiles", "top", "before", "behind", "body", "limit"}
 LIMIT = 60.0  # seconds that a grade of one file may take on a busy machine
 TELLTALE = "shardlings-cheat"  # what every attack that leaves something behind has in its name
 MOST_REPORT = 256 * 1024  # bytes: a report that a person opens
@@ -131,6 +131,8 @@ def problems_of_report(entry, report, shown):
         expected = entry.expected(exercise)
         if exercise["points"] != expected:
             problems.append(f"{exercise['id']} earns {exercise['points']}, expected {expected}\n{telling_text(exercise)}")
+        if exercise["id"] == entry.part and exercise["status"] == "does not compile" and entry.data.get("compiles", True):
+            problems.append("does not compile")
         said = telling_text(exercise) + (shown if entry.kind == "packages" else "")
         if exercise["id"] == entry.part and not entry.says.search(said):
             problems.append(f"nothing says /{entry.says.pattern}/ but\n{said}")
@@ -147,7 +149,8 @@ def grade(entry, build, options):
     with tempfile.TemporaryDirectory(prefix="grade-corpus-") as place:
         folder = pathlib.Path(place)
         temporary = folder / "tmp"
-        temporary.mkdir(mode=0o777)
+        temporary.mkdir()
+        folder.chmod(0o711)  # whom the sandbox runs as must reach what is lent to it
         submission = entry.write(folder)
         report = folder / "report.json"
         begin = time.monotonic()
@@ -166,6 +169,8 @@ def grade(entry, build, options):
         data = json.loads(text)
         said = next(telling_text(e) for e in data["exercises"] if e["id"] == entry.part)
         problems = problems_of_report(entry, data, shown)
+        if not data["tamper_proof"] and entry.kind != "packages":
+            problems.append("not judged in a sandbox")
         if seconds > entry.limit:
             problems.append(f"took {seconds:.1f} s, expected at most {entry.limit:.0f}")
         if len(text) > MOST_REPORT or len(shown) > MOST_REPORT:
@@ -216,20 +221,24 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--show", action="store_true", help="all that each report says")
     parser.add_argument("--source", action="store_true", help="print the sources instead of grading them")
-    parser.add_argument("--harmless", action="store_true", help="leave out what only a sandbox holds")
     parser.add_argument("--option", action="append", default=[], help="for shardlings grade")
     arguments = parser.parse_intermixed_args()
     build = arguments.build.resolve()
     parts = files_of_parts()
     entries = [Entry(file, parts) for kind in ("cheats", "honest") for file in sorted((HERE / kind).glob("*.toml"))]
-    entries += [Package(name, ROOT / "solutions" / parts[packages.PART]) for name in packages.PACKAGES]
+    solution = ROOT / "solutions" / parts[packages.PART]
+    entries += [Package(name, solution) for name in packages.PACKAGES]
     entries = [entry for entry in entries if not arguments.words or any(w in entry.name for w in arguments.words)]
-    if arguments.harmless:
-        entries = [entry for entry in entries if not entry.data.get("needs_sandbox")]
     if arguments.source:
         for entry in entries:
             print(entry.source())
         return 0
+    probe = Entry(HERE / "honest" / "memory_by_helpers.toml", parts)
+    problems, seconds, said = grade(probe, build, [])
+    if problems:  # attacks are for a grader that works, and never run without a sandbox
+        show(probe, problems, seconds, said, True)
+        print(f"0 passed, {len(entries)} failed")
+        return 1
     passed = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         running = {pool.submit(grade, entry, build, arguments.option): entry for entry in entries}
