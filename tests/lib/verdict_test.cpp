@@ -63,6 +63,9 @@ TEST_CASE("objects of honest code hold nothing to object to")
     CHECK(found_in(in_exercise("#include <cmath>\n#include <iostream>\n#include <map>\n#include <string>\n",
                                "std::map<int, std::string> m; m[x] = \"y\"; std::cout << std::tanh(x);"
                                " return static_cast<int>(m.size());")) == "");
+    CHECK(found_in(in_exercise("#include <stdexcept>\n#include <string>\n",
+                               "try { return std::stoi(std::to_string(x)) + int(std::stoll(\"7\")); }"
+                               " catch (const std::invalid_argument&) { return 0; }")) == "");
 }
 
 TEST_CASE("objects are refused for what reaches past the machine, with symbol and line")

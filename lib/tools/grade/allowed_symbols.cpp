@@ -88,11 +88,12 @@ bool is_one_of(const std::array<std::string_view, count>& names, std::string_vie
     return std::ranges::find(names, name) != names.end();
 }
 
-constexpr std::array<std::string_view, 33> c_functions{
-    "memcpy",   "memmove",   "memset", "memcmp",  "memchr",  "strlen", "strcmp", "strncmp", "strchr",
-    "qsort",    "bsearch",   "abs",    "labs",    "llabs",   "div",    "ldiv",   "lldiv",   "rand",
-    "srand",    "printf",    "puts",   "putchar", "fprintf", "fputs",  "fputc",  "fwrite",  "fflush",
-    "snprintf", "vsnprintf", "stdout", "stderr",  "strtol",  "strtod"};
+constexpr std::array<std::string_view, 38> c_functions{
+    "memcpy", "memmove", "memset",  "memcmp",   "memchr",    "strlen",  "strcmp",  "strncmp",
+    "strchr", "qsort",   "bsearch", "abs",      "labs",      "llabs",   "div",     "ldiv",
+    "lldiv",  "rand",    "srand",   "printf",   "puts",      "putchar", "fprintf", "fputs",
+    "fputc",  "fwrite",  "fflush",  "snprintf", "vsnprintf", "stdout",  "stderr",  "strtol",
+    "strtod", "strtoul", "strtoll", "strtoull", "strtof",    "strtold"};
 
 constexpr std::array<std::string_view, 12> of_the_compiler{
     "__gxx_personality_v0", "_Unwind_Resume", "__libc_single_threaded", "_GLOBAL_OFFSET_TABLE_",

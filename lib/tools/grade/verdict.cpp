@@ -105,8 +105,13 @@ class Examination {
         if (symbol.strong && may_define_.contains(symbol.name)) return;
         const std::vector<std::string> scopes = scopes_of(symbol.name);
         const auto of = [&](std::string_view space) { return !scopes.empty() && scopes.front() == space; };
-        const bool is_plain =
-            scopes.empty() && !symbol.name.starts_with("_ZT") && symbol.name != "DW.ref.__gxx_personality_v0";
+        // Not among what templates and inline functions leave in any object: their statics, helpers of no
+        // namespace, names of types.
+        const std::string& name = symbol.name;
+        const bool is_left = name.starts_with("_ZT") || name.starts_with("DW.ref.") ||
+                             name.starts_with("_ZZ") || name.starts_with("_ZGVZ") ||
+                             (name.starts_with("_Z") && name.size() > 2 && name[2] >= '0' && name[2] <= '9');
+        const bool is_plain = scopes.empty() && !is_left;
         if (symbol.weak && !is_plain && !of("nlohmann") && !of("grade")) return;
         found_.push_back(
             fmt::format("{}defines {}, which other code would use: only what the exercise declares may be "
