@@ -166,10 +166,13 @@ class Run {
         return mismatch_code;
     }
 
-    int tell_deadlock(Job& job)
+    std::optional<int> tell_deadlock(Job& job)
     {
         Graph graph(observer_.load(job));
-        if (graph.stuck().empty()) graph = Graph(observer_.load(job));
+        if (graph.stuck().empty()) {  // somebody went on after all
+            suspicion_ = false;
+            return {};
+        }
         for (const int rank : graph.stuck()) {
             const Header& header = graph.rank(rank).record->header;
             const auto question = static_cast<int>(header.stack_signal);
