@@ -2,6 +2,7 @@
 #include "lib/tools/grade/driver.hpp"
 
 #include "lessons/05_zero/memory.hpp"
+#include "tests/05_zero/driver_elsewhere.hpp"
 #include "tests/05_zero/driver_gradients.hpp"
 #include "tests/05_zero/driver_optimizer.hpp"
 #include "tests/05_zero/driver_train.hpp"
@@ -59,6 +60,7 @@ int main(int argc, char** argv)
                        {"optimizer", zero_test::optimizer},
                        {"gradients", zero_test::gradients},
                        {"values", zero_test::values},
+                       {"elsewhere", zero_test::elsewhere},
                        {"train", zero_test::train},
                        {"refused_replica", zero_test::refused_replica}});
 }

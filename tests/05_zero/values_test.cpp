@@ -15,6 +15,31 @@ ValuesCase case_of(const Sizes& sizes, int degree, std::int64_t bucket_bytes, DT
     return one;
 }
 
+/// A bucket of 128 KiB for each module. What else the heap grows by is a few objects and names for each
+/// bucket: half a bucket is far more, and less than anything that is worth keeping.
+NamedCase elsewhere_case(int degree)
+{
+    const Setup setup = setup_of({{16384}, {16384}, {16384}, {16384}}, degree, 1);
+    constexpr double allowed = 65536.0;  // bytes
+    NamedCase named;
+    named.name = setup.name();
+    named.input = case_input(setup, "elsewhere", {});
+    named.check = [degree](const CaseResult& result) {
+        std::vector<std::string> found;
+        const std::vector<const RankResult*> ranks = members(result, degree);
+        for (std::size_t r = 0; r < ranks.size() && found.empty(); ++r)
+            if (const double grown = ranks[r]->outputs.at("grown"); grown > allowed)
+                found.push_back(on_rank(
+                    static_cast<int>(r),
+                    fmt::format(
+                        "the heap grew by {} bytes beside the device's memory (buckets have 131072): are "
+                        "parameters kept in a std::vector, where no budget sees them?",
+                        grown)));
+        return found;
+    };
+    return named;
+}
+
 }  // namespace
 
 TEST_CASE("05.4 make_sharded_values: what each pass reads, holds, sends and waits for", "[05.4]")
@@ -66,4 +91,9 @@ TEST_CASE(
         cases.push_back(values_case(one));
     }
     run_and_check("values", cases);
+}
+
+TEST_CASE("05.4 make_sharded_values: nothing is kept in ordinary memory instead", "[05.4]")
+{
+    run_and_check("values", {elsewhere_case(4), elsewhere_case(1)});
 }
