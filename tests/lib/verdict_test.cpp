@@ -1,5 +1,6 @@
 // What the grader finds in object files, in what drivers tell, and in text of others.
 #include "lib/tools/grade/verdict.hpp"
+#include "lib/tools/grade/assembler.hpp"
 
 #include <fstream>
 
@@ -139,4 +140,27 @@ TEST_CASE("text of others is made printable")
     CHECK(grade::printable("a\xe2\x80\xae"
                            "b") == "a\\xe2\\x80\\xaeb");
     CHECK(grade::printable("0123456789", 4) == "0123… and 6 bytes more");
+}
+
+TEST_CASE("assembler: found in the file's own lines and in what macros make of them, and not in headers")
+{
+    const std::string begin = "# 1 \"mine.cpp\"\n# 1 \"lib/a.hpp\" 1\nasm(\"nop\");\n# 2 \"mine.cpp\" 2\n";
+    CHECK(grade::assembler_in("", begin + "int f();\n\nint g();\n").empty());
+    CHECK(grade::assembler_in("", begin + "int plasma; const char* s = \"asm \\\" asm\";\n").empty());
+    CHECK(grade::assembler_in("", begin + "int f();\nint g() asm(\"h\");\n") ==
+          "line 3: assembler (asm) is no part of an exercise");
+    CHECK(grade::assembler_in("", begin + "void f() { __asm__ volatile (\"\"); }\n") ==
+          "line 2: assembler (asm) is no part of an exercise");
+    CHECK(grade::assembler_in("", begin + "# 9 \"mine.cpp\"\nchar* s = \"\"; __asm(\"\");\n") ==
+          "line 9: assembler (asm) is no part of an exercise");
+}
+
+TEST_CASE("assembler: lines that would pass for a header's are refused, comments that look alike are not")
+{
+    for (const char* marked : {"#line 3 \"x\"\n", "# 1 \"lib/a.hpp\" 1\n", "  %: 1 \"x\" 1\n",
+                               "#/* */ line 3\n", "/* \n */ # 1 \"x\" 1\n", "#li\\\nne 3\n"})
+        CHECK(grade::assembler_in(marked, "") == "a line marker (#line) is no part of an exercise");
+    for (const char* honest : {"// step #1\n", "/* first\n * #2\n */\n", "#include <vector>\n",
+                               "f(\"#1\");\n", "int a = b % 1;\n"})
+        CHECK(grade::assembler_in(honest, "").empty());
 }

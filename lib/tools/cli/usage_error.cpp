@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 #include "lib/machine/comm/environment.hpp"
 #include "lib/tools/cli/commands.hpp"
@@ -96,6 +98,8 @@ int answer(const CLI::App& app, const CLI::ParseError& error)
         error.get_exit_code() != 0 && dynamic_cast<const CLI::RuntimeError*>(&error) == nullptr;
     if (!is_usage_error) return app.exit(error);
     const CLI::App& command = last_command(app);
+    // A launcher ends all when the first ends with an error: that must be the one that speaks.
+    if (!speaks_for_launch()) std::this_thread::sleep_for(std::chrono::seconds(5));
     if (speaks_for_launch())
         fmt::print(stderr, "{}: {}\n({} --help lists what there is)\n", path_of(command),
                    what_is_wrong(command, error), path_of(command));

@@ -1,6 +1,10 @@
 #include "lib/tools/grade/compile.hpp"
 
+#include <fstream>
+#include <iterator>
+
 #include "lib/machine/base/error.hpp"
+#include "lib/tools/grade/assembler.hpp"
 #include "lib/tools/grade/printable.hpp"
 #include "lib/tools/grade/sandbox.hpp"
 
@@ -40,6 +44,19 @@ std::string why_stopped(const ProcessResult& process)
     return {};
 }
 
+std::string text_of(const fs::path& file)
+{
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+bool is_plain(const fs::path& file, std::uint64_t most_bytes)
+{
+    std::error_code ignored;
+    return fs::symlink_status(file, ignored).type() == fs::file_type::regular &&
+           fs::file_size(file, ignored) <= most_bytes;
+}
+
 }  // namespace
 
 Compiled compile_apart(const fs::path& root, const fs::path& source, const fs::path& object,
@@ -52,12 +69,16 @@ Compiled compile_apart(const fs::path& root, const fs::path& source, const fs::p
     const fs::path built = sandbox.lend((inside / object).parent_path());
     sandbox.set("TMPDIR", "/tmp");
     sandbox.set("LC_ALL", "C.UTF-8");
-    const ProcessResult process = run_captured(sandbox.command(compiler, inside), {}, seconds);
+    Command command = compiler;
+    command.emplace_back("-save-temps=obj");  // what is compiled is the preprocessed text that is looked at
+    const ProcessResult process = run_captured(sandbox.command(command, inside), {}, seconds);
     Compiled result{process.exit_code == 0, printable(process.output, most_said)};
     const fs::path from = built / object.filename();
-    std::error_code ignored;
-    result.good = result.good && fs::symlink_status(from, ignored).type() == fs::file_type::regular &&
-                  fs::file_size(from, ignored) <= largest_object;
+    const fs::path preprocessed = fs::path(from).replace_extension(".ii");
+    result.good = result.good && is_plain(from, largest_object) && is_plain(preprocessed, largest_object);
+    if (result.good)
+        if (const std::string why = assembler_in(text_of(root / source), text_of(preprocessed)); !why.empty())
+            result = {false, fmt::format("{}: error: {}\n", source.string(), why)};
     if (result.good) {
         fs::create_directories((root / object).parent_path());
         fs::copy_file(from, root / object, fs::copy_options::overwrite_existing);
