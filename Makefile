@@ -84,7 +84,7 @@ demo: ## install what is missing, build, train a small model on the lessons' tex
 	@lib/scripts/demo.sh $(BUILD)/shardlings
 
 test: ## install what is missing, build, run all tests
-	@lib/scripts/setup.sh build
+	@lib/scripts/setup.sh build grade
 	@lib/scripts/setup.sh browser || true # without it the tests of the report fail, and only those
 	@$(MAKE) -j$(JOBS) all
 	@lib/scripts/test.sh $(BUILD)
