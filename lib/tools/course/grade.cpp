@@ -38,7 +38,11 @@ class Copy {
         remove(name_);
         remove_abandoned();
     }
-    ~Copy() { remove(name_); }
+    ~Copy()
+    {
+        remove(name_);
+        remove_abandoned();
+    }
     Copy(const Copy&) = delete;
     Copy& operator=(const Copy&) = delete;
 
