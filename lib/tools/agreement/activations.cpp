@@ -264,7 +264,8 @@ StageSeconds seconds_of(const Job& job, const Topology& topology)
 
 }  // namespace
 
-std::int64_t counting::peak_activations(const Job& job, const Place& place, const Topology& topology)
+std::int64_t counting::peak_activations(const Job& job, const Place& place, const Topology& topology,
+                                        double patience)
 {
     const double message = message_seconds(job, topology);
     const Layout& layout = job.layout;
@@ -279,17 +280,26 @@ std::int64_t counting::peak_activations(const Job& job, const Place& place, cons
     const pipeline::Program& program = schedule.programs[static_cast<std::size_t>(place.stage)];
     const std::vector<pipeline::Span> spans =
         counting::walk(schedule, seconds_of(job, topology), message)[static_cast<std::size_t>(place.stage)];
-    std::deque<double> carried;  // when the links will have carried what has been sent
+    std::deque<double> carried;  // when the link will have carried what has been sent
+    double link_free = 0.0;
     for (std::size_t i = 0; i < program.size(); ++i) {
-        for (; !carried.empty() && carried.front() <= spans[i].begin; carried.pop_front()) walk.send();
+        for (; !carried.empty() && carried.front() <= spans[i].begin + patience; carried.pop_front())
+            walk.send();
         Chunk& chunk = chunks[static_cast<std::size_t>(program[i].chunk)];
         const Action action = program[i].action;
         if (action == Action::receive_activation || action == Action::receive_gradient)
             walk.receive();
         else if (action == Action::send_activation || action == Action::send_gradient)
-            carried.push_back(spans[i].end + message);
+            carried.push_back(link_free = std::max(link_free, spans[i].end) + message);
         else
             action == Action::forward ? chunk.forward() : chunk.backward();
     }
     return walk.peak();
+}
+
+std::int64_t counting::undecided_activations(const Job& job, const Place& place, const Topology& topology)
+{
+    if (job.layout.pp == 1) return 0;
+    const double message = message_seconds(job, topology);
+    return peak_activations(job, place, topology, -message) - peak_activations(job, place, topology, message);
 }

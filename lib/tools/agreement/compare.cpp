@@ -203,6 +203,16 @@ double Judge::allowed(const Observation& exact, const Observation& single, Quant
     return precision_factor * (own(quantity) + weight * gradient);
 }
 
+double Judge::norm_allowed(const Observation& exact, const Observation& single) const
+{
+    double sum = 0.0;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+        const double distance = allowed(exact, single, Quantity::gradient, i);
+        sum += static_cast<double>(places_[i].count) * distance * distance;
+    }
+    return std::sqrt(sum) / exact.report.gradient_norm;
+}
+
 Comparison Judge::compare(const Observation& exact, const Observation& single, const Observation& got)
 {
     respond(exact);
@@ -217,7 +227,7 @@ Comparison Judge::compare(const Observation& exact, const Observation& single, c
     result.loss_error = relative(exact.report.loss, got.report.loss);
     result.loss_allowed = number_allowed(exact.report.loss, single.report.loss);
     result.norm_error = relative(exact.report.gradient_norm, got.report.gradient_norm);
-    result.norm_allowed = number_allowed(exact.report.gradient_norm, single.report.gradient_norm);
+    result.norm_allowed = is_exact ? rounding_tolerance : norm_allowed(exact, single);
     result.deviations =
         worst_of_each(single, got, places_, [&](Quantity quantity, std::size_t tensor, const Furthest& far) {
             const Quantity there = quantity == Quantity::master ? Quantity::parameter : quantity;

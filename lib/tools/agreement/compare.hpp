@@ -9,7 +9,9 @@
 // precision  16 and 32 bit, against the single process in fp64: the root mean square distance of every tensor
 //            is at most 4 times that of the single process in the same dtype (or 4 roundings of its largest
 //            element). Both add the same numbers with the same roundings in another order, so their distances
-//            are about as large; what is missing or counted twice is as large as the gradient itself.
+//            are about as large; what is missing or counted twice is as large as the gradient itself. A norm
+//            is one number, of which the single process may be near by chance: it may be off by what the
+//            gradients may.
 //
 // A parameter may also move by what Adam makes of a gradient that is off by d. In step t its update lr m /
 // (sqrt(v) + eps), bias corrections left out, changes by up to lr (1 + sqrt(t)) d / (sqrt(v) + eps), as
@@ -69,6 +71,8 @@ class Judge {
     /// How far an element of a gradient may be off because of its own roundings.
     double gradient_allowed(const Observation& exact, const Observation& single,
                             const TensorPlace& place) const;
+    /// Relative. Two norms differ by no more than the norm of the difference: | |g'| - |g| | <= |g' - g|.
+    double norm_allowed(const Observation& exact, const Observation& single) const;
     void move_parameters(const Observation& exact, const Observation& single);
     void respond(const Observation& exact);
     double allowed(const Observation& exact, const Observation& single, Quantity quantity,

@@ -73,10 +73,12 @@ std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const
     if (a_bucket_each && once_a_step && by_all_gather)
         entries.push_back({"bytes sent in the data-parallel group",
                            of_all_steps(counting::data_parallel_bytes(job, place)), sent(groups.data.data)});
-    if (options.dropout == 0.0)
+    if (options.dropout == 0.0) {
+        const auto undecided = counting::undecided_activations(job, place, device.topology());
         entries.push_back({"bytes of activations at most",
                            static_cast<double>(counting::peak_activations(job, place, device.topology())),
-                           peak, 0.01 * peak});
+                           peak, std::max(0.01 * peak, static_cast<double>(undecided))});
+    }
     const bool waits_for_reductions = options.zero.gradient_buckets == 1;
     // Where links decide, a step depends on which rank begins a collective first.
     const counting::StepTime time = counting::step_time(job, device.topology(), true);
