@@ -37,7 +37,7 @@ sanitizer := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 warnings := -Wall -Wextra -Werror=missing-declarations -Wno-maybe-uninitialized $(if $(WERROR),-Werror)
 CXXFLAGS ?= -g1
 # What computes is optimised; the rest is compiled fast.
-fast := lib/machine/% lib/tools/train/% lib/tools/bench/% solutions/% exercises/% $(BUILD)/wrong/%
+fast := lib/machine/% lib/tools/train/% lib/tools/bench/% solutions/% exercises/%
 optimise = $(if $(filter $(fast),$<),-O3,-O1)
 flags = -std=c++20 $(optimise) $(CXXFLAGS) -march=$(MARCH) $(numerics) $(sanitizer) $(warnings) -I. $(eigen) $(packages) \
 	-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -DEIGEN_MPL2_ONLY -DEIGEN_DONT_PARALLELIZE -MMD -MP
