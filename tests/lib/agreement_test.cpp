@@ -123,6 +123,28 @@ TEST_CASE("agreement: in fewer bits as near to fp64 as the single process", "[ag
     CHECK(of(comparison, Quantity::gradient).tensor == place.name);
 }
 
+TEST_CASE("agreement: a norm may be off by what the gradients may", "[agreement]")
+{
+    const auto [dtype, u] = GENERATE(std::pair{DType::fp32, 0x1p-20}, std::pair{DType::bf16, 0x1p-6});
+    const TrainOptions options = small(dtype);
+    Observation exact = step_of(options);
+    double squares = 0.0;
+    for (const double g : exact.of(Quantity::gradient)) squares += g * g;
+    exact.report.gradient_norm = std::sqrt(squares);
+    // Every element is off by u, so the gradients may be by 4 u; the single process's norm is right by
+    // chance.
+    const Observation single = rounded(exact, u, 0);
+    const auto kept = [&, u = u](double factor) {
+        Observation got = rounded(exact, u, 1);
+        got.report.gradient_norm *= factor;
+        return Judge(options).compare(exact, single, got).kept();
+    };
+    CHECK(kept(1.0 + 2.0 * u));
+    CHECK(kept(1.0 - 2.0 * u));
+    CHECK_FALSE(kept(1.0 + 8.0 * u));
+    CHECK_FALSE(kept(1.0 - 8.0 * u));
+}
+
 TEST_CASE("agreement: a tensor that no update reached is seen in the parameters", "[agreement]")
 {
     const TrainOptions options = small(DType::fp64);
