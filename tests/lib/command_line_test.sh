@@ -1,27 +1,16 @@
 #!/usr/bin/env bash
 # What is wrong with a command line is said once, with what was meant; a shell completes what there is:
 # command_line_test.sh BUILD
-set -u
-build=$(cd "${1:?usage: command_line_test.sh BUILD}" && pwd)
-program=$build/shardlings
-passed=0 failed=0
-
-same() {  # WHAT EXPECTED GOT
-    if [[ $2 == "$3" ]]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'FAILED  %s: expected\n%s\ngot\n%s\n' "$1" "$2" "$3"
-    fi
-}
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
 
 # The command must end with code 2 and these first words.
 refused() {  # MESSAGE ARGUMENT…
     local message=$1 output code=0
     shift
     output=$("$program" "$@" 2>&1) || code=$?
-    same "$*: exit code" 2 "$code"
-    same "$*" "$message" "${output%%$'\n'*}"
+    equal "$*: exit code" 2 "$code"
+    equal "$*" "$message" "${output%%$'\n'*}"
 }
 refused "shardlings: 'trian' is not known here: did you mean train?" trian --layers 2
 refused "shardlings train: '--layer' is not known here: did you mean --layers?" train --layer 2
@@ -33,10 +22,10 @@ refused "shardlings train: Could not convert: --layers = x" train --layers x
 refused "shardlings train: --seed: is -1: expected 0 or more" train --seed -1
 refused "shardlings launch: --ranks is required" launch -- nosuch
 refused "shardlings grade: '--jsn' is not known here: did you mean --json?" grade --jsn out.json
-same "--help succeeds" "train a GPT-2 style model on the bytes of a text" "$("$program" train --help | head -n 1)"
+equal "--help succeeds" "train a GPT-2 style model on the bytes of a text" "$("$program" train --help | head -n 1)"
 
 on_ranks=$("$program" launch --ranks 3 -- "$program" train --layer 2 2>&1)
-same "ranks say it once" 1 "$(grep -c 'did you mean --layers' <<<"$on_ranks")"
+equal "ranks say it once" 1 "$(grep -c 'did you mean --layers' <<<"$on_ranks")"
 
 # shellcheck source=/dev/null
 source <("$program" completion bash)
@@ -47,18 +36,17 @@ completed() {  # WORD… : what the last one may become
     _shardlings
     printf '%s' "${COMPREPLY[*]}"
 }
-same "a subcommand" "train" "$(completed shardlings tr)"
-same "a flag" "--layers" "$(completed shardlings train --steps 3 --lay)"
-same "a subcommand's subcommand" "judge-wrong judge-skeletons" "$(completed shardlings course judge-)"
-same "a flag of it" "--verbose" "$(completed shardlings course test 03 --ver)"
-same "files where a value stands" "" "$(completed shardlings train --data REA)"
-same "after a value that is also a command's name" "--sweep" "$(completed shardlings verify --data train --sw)"
-same "a path to the program" "complete -o default -F _shardlings shardlings" "$(complete -p shardlings)"
+equal "a subcommand" "train" "$(completed shardlings tr)"
+equal "a flag" "--layers" "$(completed shardlings train --steps 3 --lay)"
+equal "a subcommand's subcommand" "judge-wrong judge-skeletons" "$(completed shardlings course judge-)"
+equal "a flag of it" "--verbose" "$(completed shardlings course test 03 --ver)"
+equal "files where a value stands" "" "$(completed shardlings train --data REA)"
+equal "after a value that is also a command's name" "--sweep" "$(completed shardlings verify --data train --sw)"
+equal "a path to the program" "complete -o default -F _shardlings shardlings" "$(complete -p shardlings)"
 "$program" completion fish >/dev/null 2>&1
-same "another shell is refused" 1 $?
+equal "another shell is refused" 1 $?
 for command in $("$program" --help | sed -n '/^Subcommands:/,$s/^  \([a-z-]*\) .*/\1/p'); do
-    same "$command: a flag of it" "--help" "$(completed shardlings "$command" --hel)"
+    equal "$command: a flag of it" "--help" "$(completed shardlings "$command" --hel)"
 done
 
-printf '%s passed, %s failed\n' "$passed" "$failed"
-[[ $failed -eq 0 ]]
+finish

@@ -3,12 +3,11 @@
 # that nobody's exercises or progress are touched, and what is built already is not built again.
 #
 #   tests/lib/course_workflow.sh BUILD
-set -u
-build=${1:?usage: course_workflow.sh BUILD}
-copy=$(mktemp -d)
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
+copy=$folder
 watcher=''
-trap 'kill $watcher 2>/dev/null; rm -rf "$copy"' EXIT
-passed=0 failed=0
+trap 'kill $watcher 2>/dev/null; clean_up' EXIT
 
 mkdir -p "$copy/$build/tests/lib"
 cp -a Makefile lib lessons solutions tests "$copy"
@@ -18,26 +17,9 @@ cp -a "$build/tests/00_devices" "$copy/$build/tests"
 rm -rf "$copy/$build/obj/exercises" "$copy/$build/obj/wrong"
 cd "$copy" || exit 1
 
-run() {  # COMMAND…: sets $out (both outputs) and $status
-    out=$("$@" 2>&1 </dev/null)
-    status=$?
-}
 exercise() { run make exercise-00 BUILD="$build" PART="$1"; }
 course() { run "$build/shardlings" course "$@"; }
 
-expect() {  # NAME CONDITION…: a failure shows what was printed
-    local name=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-        return
-    fi
-    failed=$((failed + 1))
-    printf 'FAILED: %s\n  status %s, printed:\n    %s\n' "$name" "$status" "${out//$'\n'/$'\n'    }"
-}
-says() { [[ $out == *"$1"* ]]; }
-exits() { [[ $status == "$1" ]]; }
-not() { ! "$@"; }
 short() { [[ $(wc -l <<<"$out") -le $1 ]]; }
 
 exercises=exercises/00_devices
@@ -217,5 +199,4 @@ run "$build/shardlings" grade lib --build "$build"
 expect "grade: a folder without exercises is refused" says "holds no exercise"
 expect "grade: which is an error" exits 1
 
-echo "$passed passed, $failed failed"
-((failed == 0))
+finish

@@ -1,22 +1,8 @@
 #!/usr/bin/env bash
 # shardlings train --dp N as a user meets it: data_parallel_test.sh BUILD. N devices train what one trains, send what
 # the lesson says, and communicate beside the backward pass.
-set -u
-program=${1:?usage: data_parallel_test.sh BUILD}/shardlings
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
-
-check() {  # NAME COMMAND…
-    local name=$1 output
-    shift
-    if output=$("$@" 2>&1); then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'FAILED  %s: %s\n' "$name" "$output"
-    fi
-}
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
 
 # A text that stays as it is, and small steps: AdamW makes more of a rounding with each step, as where a gradient is all
 # rounding only its sign counts.
@@ -85,5 +71,4 @@ holds "difference('overlap', 'exposed', 'loss') == 0"
 train again "${slow[@]}"
 holds "run['again'] == run['overlap']"
 
-printf '%s passed, %s failed\n' "$passed" "$failed"
-[[ $failed -eq 0 ]]
+finish

@@ -1,41 +1,29 @@
 #!/usr/bin/env bash
 # What lib/scripts/docs.py fills in and what it refuses.
 # shellcheck disable=SC2016  # Markdown's backquotes
-set -u
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
 root=$(cd "$(dirname "$0")/../.." && pwd)
 docs=$root/lib/scripts/docs.py
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
 
 # page TEXT: the page under test.
-page() { printf '%s\n' "$1" >"$work/page.md"; }
-
-# expect NAME EXPECTED ACTUAL
-expect() {
-  if [[ $2 == "$3" ]]; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    printf 'FAILED: %s\n--- expected\n%s\n--- got\n%s\n' "$1" "$2" "$3"
-  fi
-}
+page() { printf '%s\n' "$1" >"$folder/page.md"; }
 
 # filled: the page's content lines after filling, without fences and comments.
 filled() {
-  "$docs" "$work/page.md" && grep -v -e '^```' -e '^<!--' "$work/page.md"
+  "$docs" "$folder/page.md" && grep -v -e '^```' -e '^<!--' "$folder/page.md"
 }
 
 # refuses NAME TEXT [OPTION]: docs.py exits with 1 and says TEXT.
 refuses() {
   local said status
-  said=$("$docs" "${@:3}" "$work/page.md" 2>&1)
+  said=$("$docs" "${@:3}" "$folder/page.md" 2>&1)
   status=$?
-  expect "$1: exit status" 1 "$status"
-  expect "$1: says '$2'" yes "$([[ $said == *"$2"* ]] && echo yes || echo "$said")"
+  equal "$1: exit status" 1 "$status"
+  equal "$1: says '$2'" yes "$([[ $said == *"$2"* ]] && echo yes || echo "$said")"
 }
 
-cat >"$work/code.cpp" <<'END'
+cat >"$folder/code.cpp" <<'END'
 /// Twice x.
 int twice(int x);
 
@@ -53,29 +41,29 @@ struct Point {
     int x;  // a column
 };
 END
-printf 'find = "x"\nreplace = """\nsum += 1;\n"""\n' >"$work/bug.toml"
-name=$(realpath --relative-to="$root" "$work")
+printf 'find = "x"\nreplace = """\nsum += 1;\n"""\n' >"$folder/bug.toml"
+name=$(realpath --relative-to="$root" "$folder")
 
 # block KIND ARGUMENT LANGUAGE CONTENT
 block() { printf '<!-- %s: %s -->\n```%s\n%s\n```' "$1" "$2" "$3" "$4"; }
 
 page "$(block include "$name/code.cpp half" cpp old)"
-expect "a solution, dedented" "$(printf 'if (x == 0.0)\n    return 0.0;\nreturn x / 2.0;')" "$(filled)"
+equal "a solution, dedented" "$(printf 'if (x == 0.0)\n    return 0.0;\nreturn x / 2.0;')" "$(filled)"
 page "$(block include "$name/code.cpp twice" cpp old)"
-expect "a declaration with its comment" "$(printf '/// Twice x.\nint twice(int x);')" "$(filled)"
+equal "a declaration with its comment" "$(printf '/// Twice x.\nint twice(int x);')" "$(filled)"
 page "$(block include "$name/code.cpp Point" cpp old)"
-expect "a struct" "$(printf '/// A point.\nstruct Point {\n    int x;  // a column\n};')" "$(filled)"
+equal "a struct" "$(printf '/// A point.\nstruct Point {\n    int x;  // a column\n};')" "$(filled)"
 page "$(block include "$name/bug.toml replace" cpp old)"
-expect "a planted bug" "sum += 1;" "$(filled)"
+equal "a planted bug" "sum += 1;" "$(filled)"
 page "$(block run 'echo one; echo two >&2' console old)"
-expect "a transcript" "$(printf 'one\ntwo')" "$(filled)"
+equal "a transcript" "$(printf 'one\ntwo')" "$(filled)"
 page "$(block 'run fails' 'echo no; exit 3' console old)"
-expect "a failing command's transcript" no "$(filled)"
+equal "a failing command's transcript" no "$(filled)"
 
 page "$(block run 'echo new' console old)"
 refuses "a stale transcript" "+new" --check
 page "$(block run 'echo new' console new)"
-expect "a fresh transcript" "" "$("$docs" --check "$work/page.md" 2>&1)"
+equal "a fresh transcript" "" "$("$docs" --check "$folder/page.md" 2>&1)"
 page "$(block run 'exit 3' console '')"
 refuses "a failing command" "exited with 3"
 page "$(block 'run fails' true console '')"
@@ -91,7 +79,6 @@ refuses "an open block" "not closed"
 page $'```sh\ntrue\nfalse\ntrue\n```'
 refuses "a failing shell block" "exited with 1" --check
 page $'<!-- shown only: it waits for the reader -->\n```sh\nfalse\n```'
-expect "a shell block that is only shown" "" "$("$docs" --check "$work/page.md" 2>&1)"
+equal "a shell block that is only shown" "" "$("$docs" --check "$folder/page.md" 2>&1)"
 
-echo "$passed passed, $failed failed"
-((failed == 0))
+finish

@@ -1,70 +1,33 @@
 #!/usr/bin/env bash
 # shardlings grid as a user meets it: grid_test.sh BUILD. What does not fit gets one clear message and a non-zero exit and
 # leaves no file behind.
-set -u
-program=${1:?usage: grid_test.sh BUILD}/shardlings
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); }
-wrong() {
-    failed=$((failed + 1))
-    printf 'FAILED  %s\n' "$*"
-}
-
-# The command must fail with one line that matches `message` and leave no picture.
-refused() {  # MESSAGE ARGUMENT…
-    local message=$1 output code=0
-    shift
-    output=$("$program" grid "$@" --svg "$folder/out.svg" 2>&1) || code=$?
-    if [[ $code -eq 0 ]]; then
-        wrong "$*: it was accepted"
-    elif [[ $(grep -cE -- "$message" <<<"$output") -ne 1 ]]; then
-        wrong "$*: expected '$message', it said: $output"
-    elif [[ -e $folder/out.svg ]]; then
-        wrong "$*: it left a picture"
-        rm "$folder/out.svg"
-    else
-        ok
-    fi
-}
-
-# The command must succeed and print a line that, runs of spaces being one, is `line`.
-prints() {  # LINE ARGUMENT…
-    local line=$1 output
-    shift
-    if ! output=$("$program" grid "$@" 2>&1); then
-        wrong "$*: $output"
-    elif ! tr -s ' ' <<<"$output" | grep -qxF -- "$line"; then
-        wrong "$*: expected the line '$line', it printed: $output"
-    else
-        ok
-    fi
-}
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
+refused() { fails_with "$1" "$program" grid "${@:2}" --svg "$folder/out.svg"; }  # MESSAGE ARGUMENT…
+shows() { prints "$1" squeezed "$program" grid "${@:2}"; }                      # LINE ARGUMENT…
 
 # --- 32 devices: stages on nodes of their own
 example=(--pp 4 --dp 2 --tp 4 --topology 4x8)
-prints 'pp 4 x dp 2 x tp 4: 32 ranks on 4 nodes of 8 devices' "${example[@]}"
-prints 'node 2 16: 2 0 0 17: 2 0 1 18: 2 0 2 19: 2 0 3 20: 2 1 0 21: 2 1 1 22: 2 1 2 23: 2 1 3' "${example[@]}"
-prints 'pipeline 8 4 0 0 24 5 us, 25 GB/s 0 8 16 24' "${example[@]}"
-prints 'data 16 2 16 16 0 2 us, 300 GB/s 0 4' "${example[@]}"
-prints 'tensor 8 4 8 32 0 2 us, 300 GB/s 0 1 2 3' "${example[@]}"
+shows 'pp 4 x dp 2 x tp 4: 32 ranks on 4 nodes of 8 devices' "${example[@]}"
+shows 'node 2 16: 2 0 0 17: 2 0 1 18: 2 0 2 19: 2 0 3 20: 2 1 0 21: 2 1 1 22: 2 1 2 23: 2 1 3' "${example[@]}"
+shows 'pipeline 8 4 0 0 24 5 us, 25 GB/s 0 8 16 24' "${example[@]}"
+shows 'data 16 2 16 16 0 2 us, 300 GB/s 0 4' "${example[@]}"
+shows 'tensor 8 4 8 32 0 2 us, 300 GB/s 0 1 2 3' "${example[@]}"
 
 # --- degrees that all differ, so that none can stand for another
-prints 'node 3 18: 1 1 2 19: 1 1 3 20: 1 2 0 21: 1 2 1 22: 1 2 2 23: 1 2 3' --pp 2 --dp 3 --tp 4 --topology 4x6
-prints 'pipeline 12 2 0 0 12 5 us, 25 GB/s 0 12' --pp 2 --dp 3 --tp 4 --topology 4x6
+shows 'node 3 18: 1 1 2 19: 1 1 3 20: 1 2 0 21: 1 2 1 22: 1 2 2 23: 1 2 3' --pp 2 --dp 3 --tp 4 --topology 4x6
+shows 'pipeline 12 2 0 0 12 5 us, 25 GB/s 0 12' --pp 2 --dp 3 --tp 4 --topology 4x6
 # Rings of 3, 4 ranks apart, on nodes of 6: (0 4 8) has 0-4 in a node, 4-8 and 8-0 between; (2 6 10) 6-10 in one.
-prints 'data 8 3 0 8 16 5 us, 25 GB/s 0 4 8' --pp 2 --dp 3 --tp 4 --topology 4x6
+shows 'data 8 3 0 8 16 5 us, 25 GB/s 0 4 8' --pp 2 --dp 3 --tp 4 --topology 4x6
 # Of the six rings of four, ranks 4 5 6 7 and 16 17 18 19 lie across two nodes, with two links between them each.
-prints 'tensor 6 4 4 20 4 5 us, 25 GB/s 0 1 2 3' --pp 2 --dp 3 --tp 4 --topology 4x6
+shows 'tensor 6 4 4 20 4 5 us, 25 GB/s 0 1 2 3' --pp 2 --dp 3 --tp 4 --topology 4x6
 
 # --- nothing to send, devices left over, long nodes
-prints 'data 4 1 4 0 0 no messages 0' --tp 4
-prints 'pp 1 x dp 1 x tp 1: 1 rank on 1 node of 1 device'
-prints 'node 1 4: 4 0 0 5: 5 0 0 - -' --pp 6 --topology 3x4
-prints ' 8: 0 0 8 9: 0 0 9 10: 0 0 10 11: 0 0 11' --tp 12 --topology 1x12
-prints 'tensor 1 12 1 12 0 2 us, 300 GB/s 0 1 2 3 4 5 6 7 ...' --tp 12 --topology 1x12
+shows 'data 4 1 4 0 0 no messages 0' --tp 4
+shows 'pp 1 x dp 1 x tp 1: 1 rank on 1 node of 1 device'
+shows 'node 1 4: 4 0 0 5: 5 0 0 - -' --pp 6 --topology 3x4
+shows ' 8: 0 0 8 9: 0 0 9 10: 0 0 10 11: 0 0 11' --tp 12 --topology 1x12
+shows 'tensor 1 12 1 12 0 2 us, 300 GB/s 0 1 2 3 4 5 6 7 ...' --tp 12 --topology 1x12
 if "$program" grid --pp 6 --topology 3x4 | grep -q 'node 2'; then wrong 'a node without ranks is shown'; else ok; fi
 
 # --- what does not fit
@@ -85,11 +48,10 @@ for flags in '--pp 4 --dp 2 --tp 4 --topology 4x8:32:72' '--pp 2 --dp 3 --tp 4 -
     IFS=: read -r arguments devices links <<<"$flags"
     # shellcheck disable=SC2086  # arguments are words
     "$program" grid $arguments --svg "$folder/one.svg" >/dev/null && "$program" grid $arguments --svg "$folder/two.svg" >/dev/null
-    if cmp -s "$folder/one.svg" "$folder/two.svg"; then ok; else wrong "$arguments: two pictures"; fi
+    same_file "$folder/one.svg" "$folder/two.svg"
     if [[ $(grep -c '>rank [0-9]*<' "$folder/one.svg") -eq $devices ]]; then ok; else wrong "$arguments: devices"; fi
     if [[ $(grep -c '<path' "$folder/one.svg") -eq $links ]]; then ok; else wrong "$arguments: links"; fi
     rm -f "$folder"/one.svg "$folder"/two.svg
 done
 
-printf '%s passed, %s failed\n' "$passed" "$failed"
-[[ $failed -eq 0 ]]
+finish

@@ -1,34 +1,14 @@
 #!/usr/bin/env bash
 # --hostfile and srun as a user meets them: hosts_test.sh BUILD. What is wrong with a hostfile is one clear message.
-set -u
-program=${1:?usage: hosts_test.sh BUILD}/shardlings
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
 head -c 2000 lessons/00_devices/README.md >"$folder/text"
 small=(train --layers 1 --hidden 8 --heads 2 --seq 8 --batch 4 --steps 1 --data "$folder/text")
-
-ok() { passed=$((passed + 1)); }
-wrong() {
-    failed=$((failed + 1))
-    printf 'FAILED  %s\n' "$*"
-}
-
-# The run must fail with `message` (a regular expression) and nothing but it.
-refused() {  # MESSAGE COMMAND…
-    local message=$1 said code=0
-    shift
-    said=$("$@" 2>&1) || code=$?
-    if [[ $code -eq 1 && $(grep -c . <<<"$said") -eq 1 ]] && grep -qE -- "$message" <<<"$said"; then
-        ok
-    else
-        wrong "$*: exit code $code, expected '$message', it said: $said"
-    fi
-}
+message_lines=1
 
 hostfile() {  # MESSAGE TEXT: what is said about a hostfile with this text
     printf '%b' "$2" >"$folder/hosts"
-    refused "$1" "$program" "${small[@]}" --dp 4 --hostfile "$folder/hosts"
+    fails_with "$1" "$program" "${small[@]}" --dp 4 --hostfile "$folder/hosts"
 }
 
 hostfile 'names no host' ''
@@ -39,9 +19,9 @@ hostfile "line 1: '' is not a number of ranks" 'localhost:\n'
 hostfile "line 1: 'slot=4' is not understood" 'localhost slot=4\n'
 hostfile 'place for 3 ranks \(slots=\), the layout needs 4' 'localhost slots=2 # two\nlocalhost\n'
 hostfile "no host 'no-such-host.invalid'" 'localhost slots=4\nno-such-host.invalid slots=4\n'
-refused "cannot read the hostfile $folder/missing: No such file" "$program" "${small[@]}" --dp 4 --hostfile "$folder/missing"
-refused "cannot read the hostfile $folder: Is a directory" "$program" "${small[@]}" --dp 4 --hostfile "$folder"
-refused 'cannot read the hostfile' "$program" launch --ranks 2 --hostfile "$folder/missing" -- hostname
+fails_with "cannot read the hostfile $folder/missing: No such file" "$program" "${small[@]}" --dp 4 --hostfile "$folder/missing"
+fails_with "cannot read the hostfile $folder: Is a directory" "$program" "${small[@]}" --dp 4 --hostfile "$folder"
+fails_with 'cannot read the hostfile' "$program" launch --ranks 2 --hostfile "$folder/missing" -- hostname
 
 # This machine by its name, in both ways to write it: the same run as without a hostfile.
 "$program" "${small[@]}" --dp 4 --json "$folder/plain.json" >/dev/null 2>&1
@@ -58,7 +38,7 @@ done
 
 # Under srun the program starts nothing; where srun brings no MPI of its own, that is said once, by the first task.
 srun_env=(env SLURM_STEP_ID=0)
-refused 'srun has started processes that do not know of each other: add --mpi=pmix' \
+fails_with 'srun has started processes that do not know of each other: add --mpi=pmix' \
     "${srun_env[@]}" SLURM_PROCID=0 "$program" "${small[@]}" --dp 4
 said=$("${srun_env[@]}" SLURM_PROCID=2 "$program" "${small[@]}" --dp 4 2>&1)
 code=$?
@@ -72,5 +52,4 @@ for step in 4294967291 4294967290; do
     fi
 done
 
-printf '%s passed, %s failed\n' "$passed" "$failed"
-[[ $failed -eq 0 ]]
+finish

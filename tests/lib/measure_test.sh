@@ -1,30 +1,8 @@
 #!/usr/bin/env bash
 # shardlings measure: the same figures as train and as lesson 03's formulas: measure_test.sh BUILD.
-set -u
-program=${1:?usage: measure_test.sh BUILD}/shardlings
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); }
-wrong() {
-    failed=$((failed + 1))
-    printf 'FAILED  %s\n' "$*"
-}
-
-# The command must fail with one line that matches `message` and leave no file.
-refused() {  # MESSAGE ARGUMENT…
-    local message=$1 output code=0
-    shift
-    output=$("$program" measure "$@" --json "$folder/out.json" 2>&1) || code=$?
-    if [[ $code -eq 0 || $(grep -cE -- "$message" <<<"$output") -ne 1 ]]; then
-        wrong "$*: expected '$message', it said: $output"
-    elif [[ -e $folder/out.json ]]; then
-        wrong "$*: it left a file"
-    else
-        ok
-    fi
-}
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
+refused() { fails_with "$1" "$program" measure "${@:2}" --json "$folder/out.json"; }  # MESSAGE ARGUMENT…
 
 # --- runs: in one launch what train gives in launches of their own
 model='--data LICENSE --layers 2 --hidden 16 --heads 2 --seq 8 --batch 4 --microbatches 2 --device-flops 1e9 --dtype fp64'
@@ -80,5 +58,4 @@ refused 'cannot read .*missing' steps "$folder/missing"
 refused "'2by2' is not a topology" collectives 2by2
 refused '--bytes 6: expected a multiple of 4' collectives 1x2 --bytes 6
 
-printf '%s passed, %s failed\n' "$passed" "$failed"
-[[ $failed -eq 0 ]]
+finish

@@ -1,75 +1,39 @@
 #!/usr/bin/env bash
 # shardlings count and plan as a user meets them: plan_test.sh BUILD. What cannot be counted or planned gets one clear
 # message and a non-zero exit and leaves no file behind; what can is the same every time.
-set -u
-program=${1:?usage: plan_test.sh BUILD}/shardlings
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
+message_lines=1
+refused() { fails_with "$1" "$program" "${@:2}" --json "$folder/out.json"; }  # MESSAGE ARGUMENT…
+shows() { prints "$1" squeezed "$program" "${@:2}"; }                         # LINE ARGUMENT…
 
-ok() { passed=$((passed + 1)); }
-wrong() {
-    failed=$((failed + 1))
-    printf 'FAILED  %s\n' "$*"
-}
-
-# The command must fail with one line, which matches `message`, and leave no file.
-refused() {  # MESSAGE ARGUMENT…
-    local message=$1 output code=0
-    shift
-    output=$("$program" "$@" --json "$folder/out.json" 2>&1) || code=$?
-    if [[ $code -eq 0 ]]; then
-        wrong "$*: it was accepted"
-    elif [[ $(wc -l <<<"$output") -ne 1 ]] || ! grep -qE -- "$message" <<<"$output"; then
-        wrong "$*: expected one line '$message', it said: $output"
-    elif [[ -e $folder/out.json ]]; then
-        wrong "$*: it left a file"
-        rm "$folder/out.json"
-    else
-        ok
-    fi
-}
-
-# The command must succeed and print a line that, runs of spaces being one, is `line`.
-prints() {  # LINE ARGUMENT…
-    local line=$1 output
-    shift
-    if ! output=$("$program" "$@" 2>&1); then
-        wrong "$*: $output"
-    elif ! tr -s ' ' <<<"$output" | grep -qxF -- "$line"; then
-        wrong "$*: expected the line '$line', it printed: $output"
-    else
-        ok
-    fi
-}
-
-prints ' exactly 174 604 259 328' count --model gpt3-175b
-prints ' exactly 124 439 808' count --layers 12 --hidden 768 --heads 12 --seq 1024
-prints ' exactly 6 738 415 616' count --model llama2-7b
-prints 'batch 64, 65.54 k tokens a step' plan --model gpt2-xl --devices 64
-prints 'batch 8, 8.192 k tokens a step' plan --model gpt2-xl --devices 2
-prints ' optimizer states 262.2 GB 32.78 GB 32.78 GB 32.78 GB' count --model gpt3-175b --tp 8 --dp 8
-prints ' 7 1.00 4.225 MB 5.308 MB 9.533 MB' count --layers 8 --hidden 128 --heads 4 --seq 256 --vocab 512 --pp 8 \
+shows ' exactly 174 604 259 328' count --model gpt3-175b
+shows ' exactly 124 439 808' count --layers 12 --hidden 768 --heads 12 --seq 1024
+shows ' exactly 6 738 415 616' count --model llama2-7b
+shows 'batch 64, 65.54 k tokens a step' plan --model gpt2-xl --devices 64
+shows 'batch 8, 8.192 k tokens a step' plan --model gpt2-xl --devices 2
+shows ' optimizer states 262.2 GB 32.78 GB 32.78 GB 32.78 GB' count --model gpt3-175b --tp 8 --dp 8
+shows ' 7 1.00 4.225 MB 5.308 MB 9.533 MB' count --layers 8 --hidden 128 --heads 4 --seq 256 --vocab 512 --pp 8 \
     --batch 8 --cluster laptop --devices-per-node 8
-prints '30936 layouts, 5367 fit; of each pp x dp x tp the fastest:' plan --model megatron-1t --devices 4096 --batch 3072
-prints 'batch 512, 2.097 M tokens a step; 1.000 T tokens are 476837 steps' \
+shows '30936 layouts, 5367 fit; of each pp x dp x tp the fastest:' plan --model megatron-1t --devices 4096 --batch 3072
+shows 'batch 512, 2.097 M tokens a step; 1.000 T tokens are 476837 steps' \
     plan --model llama2-7b --cluster h100 --devices 64 --batch 512 --tokens 1e12
 # What `shardlings train` says of its devices when it runs this layout; verify compares all of it.
-prints ' 0 250 624 250 624 501 248 1 679 360 589 824 98 304 250 624 88.08 MFLOP' count --layers 4 --hidden 64 --heads 4 \
+shows ' 0 250 624 250 624 501 248 1 679 360 589 824 98 304 250 624 88.08 MFLOP' count --layers 4 --hidden 64 --heads 4 \
     --seq 64 --vocab 256 --pp 2 --dp 2 --tp 2 --batch 8 --micro-batch 2 --dtype fp32 --as-run
 refused "models of GPT-2's kind alone, and llama2-7b is none" count --model llama2-7b --as-run
 refused '--dp is 1025: expected 1 to 1024' count --model gpt2-xl --dp 1025 --batch 1025 --devices-per-node 1 --as-run
 
 echo '{"name": "small", "layers": 4, "hidden": 256, "heads": 4, "sequence": 128, "vocabulary": 256}' >"$folder/small.json"
-prints 'small: 4 layers, 256 hidden, 4 heads, 128 tokens a sequence, vocabulary 256' count --model "$folder/small.json"
-prints ' exactly 3 257 856' count --model "$folder/small.json"
+shows 'small: 4 layers, 256 hidden, 4 heads, 128 tokens a sequence, vocabulary 256' count --model "$folder/small.json"
+shows ' exactly 3 257 856' count --model "$folder/small.json"
 
 for run in 1 2; do
     "$program" plan --model gpt3-175b --devices 1024 --batch 1536 --tokens 300e9 --json "$folder/$run.json" \
         --picture "$folder/$run.svg" >"$folder/$run.txt" 2>&1 || wrong "plan gpt3-175b: $(cat "$folder/$run.txt")"
 done
 for kind in json svg txt; do
-    if cmp -s "$folder/1.$kind" "$folder/2.$kind"; then ok; else wrong "two runs gave two .$kind files"; fi
+    same_file "$folder/1.$kind" "$folder/2.$kind"
 done
 
 refused "there is no model 'gpt9': expected gpt2-small, " count --model gpt9
@@ -88,5 +52,4 @@ refused 'nothing fits: of .* too much; .* optimizer states; on 64 devices someth
 refused 'nothing fits: .*; without --recompute .* would' \
     plan --model llama2-7b --devices 8 --batch 8 --recompute none --dtype fp32 --memory 17GB
 
-printf '%d passed, %d failed\n' "$passed" "$failed"
-[[ $failed -eq 0 ]]
+finish

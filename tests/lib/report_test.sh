@@ -1,43 +1,15 @@
 #!/usr/bin/env bash
 # shardlings train --report: what it refuses, and the page that it writes, in Debian's headless Chromium:
 # report_test.sh BUILD. lib/scripts/setup.sh browser installs the browser.
-set -u
-program=${1:?usage: report_test.sh BUILD}/shardlings
-folder=$(mktemp -d)
-trap 'chmod -R u+w "$folder"; rm -rf "$folder"' EXIT
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); }
-wrong() {
-    failed=$((failed + 1))
-    printf 'FAILED  %s\n' "$*"
-}
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
 
 small=(--layers 2 --hidden 16 --heads 2 --seq 16 --batch 4 --steps 4 --log-every 4)
+trains() { accepted train "${small[@]}" "$@"; }  # ARGUMENT…
 
-trains() {  # ARGUMENT…
-    local output
-    if output=$("$program" train "${small[@]}" "$@" 2>&1); then ok; else wrong "$*: $output"; fi
-}
-
-# The command must fail before a step is trained, with one line that matches `message`, and leave no page.
-refused() {  # MESSAGE ARGUMENT…
-    local message=$1 output code=0
-    shift
-    output=$("$program" train "${small[@]}" "$@" 2>&1) || code=$?
-    if [[ $code -eq 0 ]]; then
-        wrong "$*: it was accepted"
-    elif [[ $(grep -cE -- "$message" <<<"$output") -ne 1 ]]; then
-        wrong "$*: expected '$message', it said: $output"
-    elif grep -qE '^step |parameters in' <<<"$output"; then
-        wrong "$*: it had begun: $output"
-    elif compgen -G "$folder/out*" >/dev/null; then
-        wrong "$*: it left $(ls -d "$folder"/out*)"
-        rm -rf "$folder"/out*
-    else
-        ok
-    fi
-}
+# The command must fail before a step is trained, when it has said nothing but the message, and leave no page.
+message_lines=2  # and where help is
+refused() { fails_with "$1" "$program" train "${small[@]}" "${@:2}"; }  # MESSAGE ARGUMENT…
 
 # --- what is refused before anything is trained
 trains --json "$folder/baseline.json"
@@ -63,12 +35,12 @@ cluster=(--pp 2 --dp 2 --tp 2 --zero 1 --schedule 1f1b --microbatches 2 --topolo
 trains "${cluster[@]}" --report "$folder/run.html" --json "$folder/run.json" --baseline "$folder/baseline.json"
 cp "$folder/run.html" "$folder/first.html"
 trains "${cluster[@]}" --report "$folder/run.html" --baseline "$folder/baseline.json"
-if cmp -s "$folder/run.html" "$folder/first.html"; then ok; else wrong 'the same run gives another page'; fi
+same_file "$folder/run.html" "$folder/first.html"
 trains --report "$folder/one.html"
 cp "$folder/baseline.json" "$folder/same.json"
 trains --seed 2 --report "$folder/same.html" --json "$folder/same.json" --baseline "$folder/same.json"
 mkdir -p "$folder/<" "$folder/</script><script>caught=1<"
-head -c 4000 "$(dirname "$0")/../../LICENSE" >"$folder/</script><script>caught=1</script><b class=caught>&amp;"
+head -c 4000 LICENSE >"$folder/</script><script>caught=1</script><b class=caught>&amp;"
 sed 's/"batch": 4/"batch": 8/' "$folder/baseline.json" >"$folder/</script><b class=caught>"$'\xff.json'
 trains --report "$folder/hostile.html" --data "$folder/</script><script>caught=1</script><b class=caught>&amp;" \
     --baseline "$folder/</script><b class=caught>"$'\xff.json'
@@ -79,7 +51,7 @@ if ((bytes < 3 << 20)); then ok; else wrong "the page has $bytes bytes"; fi
 if compgen -G "$folder/.*.tmp-*" >/dev/null; then wrong 'a temporary file is left'; else ok; fi
 
 # --- the page in the browser
-summary=$(timeout 600 python3 "$(dirname "$0")/browser/report_page.py" "$folder" 2>&1 | tee /dev/stderr | tail -n 1) 2>&1
+summary=$(timeout 600 python3 tests/lib/browser/report_page.py "$folder" 2>&1 | tee /dev/stderr | tail -n 1) 2>&1
 if [[ $summary =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
     passed=$((passed + BASH_REMATCH[1]))
     failed=$((failed + BASH_REMATCH[2]))
@@ -87,5 +59,4 @@ else
     wrong "the browser's tests did not end: $summary"
 fi
 
-printf '%s passed, %s failed\n' "$passed" "$failed"
-[[ $failed -eq 0 ]]
+finish

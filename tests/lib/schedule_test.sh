@@ -1,64 +1,26 @@
 #!/usr/bin/env bash
 # shardlings schedule as a user meets it: schedule_test.sh BUILD. Bad flags and broken schedules get one clear message
 # and a non-zero exit and leave no file behind.
-set -u
-program=${1:?usage: schedule_test.sh BUILD}/shardlings
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); }
-wrong() {
-    failed=$((failed + 1))
-    printf 'FAILED  %s\n' "$*"
-}
-
-# The command must fail with one line that matches `message`, print nothing else, and leave no $folder/out….
-refused() {  # MESSAGE ARGUMENT…
-    local message=$1 output code=0
-    shift
-    output=$("$program" schedule "$@" 2>&1) || code=$?
-    if [[ $code -eq 0 ]]; then
-        wrong "$*: it was accepted"
-    elif [[ $(grep -cE -- "$message" <<<"$output") -ne 1 ]]; then
-        wrong "$*: expected '$message', it said: $output"
-    elif [[ $(grep -c . <<<"$output") -gt 6 ]]; then
-        wrong "$*: more than one message: $output"
-    elif compgen -G "$folder/out*" >/dev/null; then
-        wrong "$*: it left $(ls -d "$folder"/out*)"
-        rm -rf "$folder"/out*
-    else
-        ok
-    fi
-}
-
-# The command must succeed and print a line that is `line`.
-prints() {  # LINE ARGUMENT…
-    local line=$1 output
-    shift
-    if ! output=$("$program" schedule "$@" 2>&1); then
-        wrong "$*: $output"
-    elif ! grep -qxF -- "$line" <<<"$output"; then
-        wrong "$*: expected the line '$line', it printed: $output"
-    else
-        ok
-    fi
-}
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
+message_lines=6
+refused() { fails_with "$1" "$program" schedule "${@:2}"; }  # MESSAGE ARGUMENT…
+shows() { prints "$1" "$program" schedule "${@:2}"; }       # LINE ARGUMENT…
 
 # --- what it prints
-prints '1f1b: 4 stages, 8 micro-batches' --pp 4 --microbatches 8 --schedule 1f1b
-prints "stage 3  . . . 0 0'0'1 1'1'2 2'2'3 3'3'4 4'4'5 5'5'6 6'6'7 7'7'. . . . . ." --pp 4 --microbatches 8
-prints "bubble: 27.2727 % of the stages' time; formula: (P - 1)/(M + P - 1) = 3/11 = 27.2727 %" --pp 4 --microbatches 8
-prints 'in flight, at most: 4 3 2 1 micro-batches on stages 0 to 3; formula: min(M, P - s)' --pp 4 --microbatches 8
-prints 'in flight, at most: 8 8 8 8 micro-batches on stages 0 to 3; formula: M' --schedule gpipe
-prints "bubble: 75.0000 % of the stages' time; formula: (P - 1)/P = 3/4 = 75.0000 %" --schedule naive
-prints 'time: 33 s of virtual time' --pp 4 --microbatches 8
-prints 'time: 28.5 s of virtual time' --schedule interleaved --virtual-stages 2
-prints 'time: 22 ms of virtual time' --forward 1e-3 --backward 1e-3
-prints 'naive: 1 stage, 1 micro-batch' --pp 1 --microbatches 1 --schedule naive
-prints "bubble: 0.0000 % of the stages' time; formula: (P - 1)/(M + P - 1) = 0/8 = 0.0000 %" --pp 1
+shows '1f1b: 4 stages, 8 micro-batches' --pp 4 --microbatches 8 --schedule 1f1b
+shows "stage 3  . . . 0 0'0'1 1'1'2 2'2'3 3'3'4 4'4'5 5'5'6 6'6'7 7'7'. . . . . ." --pp 4 --microbatches 8
+shows "bubble: 27.2727 % of the stages' time; formula: (P - 1)/(M + P - 1) = 3/11 = 27.2727 %" --pp 4 --microbatches 8
+shows 'in flight, at most: 4 3 2 1 micro-batches on stages 0 to 3; formula: min(M, P - s)' --pp 4 --microbatches 8
+shows 'in flight, at most: 8 8 8 8 micro-batches on stages 0 to 3; formula: M' --schedule gpipe
+shows "bubble: 75.0000 % of the stages' time; formula: (P - 1)/P = 3/4 = 75.0000 %" --schedule naive
+shows 'time: 33 s of virtual time' --pp 4 --microbatches 8
+shows 'time: 28.5 s of virtual time' --schedule interleaved --virtual-stages 2
+shows 'time: 22 ms of virtual time' --forward 1e-3 --backward 1e-3
+shows 'naive: 1 stage, 1 micro-batch' --pp 1 --microbatches 1 --schedule naive
+shows "bubble: 0.0000 % of the stages' time; formula: (P - 1)/(M + P - 1) = 0/8 = 0.0000 %" --pp 1
 # Seven turns of 2 s and three messages each way of 0.5 s, of which every stage works 8 s.
-prints "bubble: 52.9412 % of the stages' time; formula for free messages: (P - 1)/(M + P - 1) = 3/7 = 42.8571 %" \
+shows "bubble: 52.9412 % of the stages' time; formula for free messages: (P - 1)/(M + P - 1) = 3/7 = 42.8571 %" \
     --microbatches 4 --message 0.5 --backward 1 --schedule gpipe
 
 # --- a printed schedule read back, and broken
@@ -69,8 +31,8 @@ for schedule in naive gpipe 1f1b 'interleaved --virtual-stages 2'; do
         wrong "$schedule: --program and --file differ"
     fi
 done
-prints "$folder/printed: 4 stages of 2 chunks, 8 micro-batches" --file "$folder/printed"
-prints "bubble: 15.7895 % of the stages' time" --file "$folder/printed"
+shows "$folder/printed: 4 stages of 2 chunks, 8 micro-batches" --file "$folder/printed"
+shows "bubble: 15.7895 % of the stages' time" --file "$folder/printed"
 "$program" schedule --pp 2 --microbatches 2 --program >"$folder/good"
 broken() {  # MESSAGE SED-COMMAND
     sed -E "$2" "$folder/good" >"$folder/broken"
@@ -156,5 +118,4 @@ for part in '>1f1b: 2 stages, 2 micro-batches<' '>stage 1<' 'class="message"'; d
     if grep -qF -- "$part" "$folder/run.svg"; then ok; else wrong "the picture of a run lacks $part"; fi
 done
 
-printf '%s passed, %s failed\n' "$passed" "$failed"
-[[ $failed -eq 0 ]]
+finish

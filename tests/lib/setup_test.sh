@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # What lib/scripts/setup.sh does and says on systems faked by a folder of commands that is its whole PATH.
 # shellcheck disable=SC2016  # the bodies of faked commands expand when they run
-set -u
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
 setup=$(cd "$(dirname "$0")/../.." && pwd)/lib/scripts/setup.sh
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+work=$folder
 
 # fake NAME BODY: a command of the faked system; it notes how it was called in $work/calls.
 fake() {
@@ -39,24 +38,14 @@ run() {
   status=$? out=$(<"$work/out") err=$(<"$work/err")
 }
 
-# expect NAME CONDITION...: the condition is a command; a failure shows what setup.sh said.
-expect() {
-  local name=$1
-  shift
-  if "$@"; then
-    passed=$((passed + 1))
-    return
-  fi
-  failed=$((failed + 1))
-  printf 'FAILED: %s\n  status %s\n  output: %s\n  errors: %s\n  calls: %s\n' \
-    "$name" "$status" "$out" "$err" "$(tr '\n' ';' <"$work/calls")"
+# What a failure shows: what setup.sh said.
+seen() {
+  printf '  status %s\n  output: %s\n  errors: %s\n  calls: %s\n' "$status" "$out" "$err" "$(tr '\n' ';' <"$work/calls")"
 }
-exits() { [[ $status == "$1" ]]; }
 says() { [[ $err == *"$1"* ]]; }
 says_once() { says "$1" && [[ ${err/"$1"/} != *"$1"* ]]; }
 silent() { [[ -z $out$err ]]; }
 called() { grep -q -- "$1" "$work/calls"; }
-not() { ! "$@"; }
 
 lint=(clang-format clang-tidy shellcheck)
 
@@ -187,5 +176,4 @@ expect "unknown purpose: usage error" exits 2
 expect "unknown purpose: is named" says "unknown purpose 'lnit'"
 expect "unknown purpose: installs nothing" not called apt-get
 
-echo "$passed passed, $failed failed"
-((failed == 0))
+finish

@@ -1,42 +1,15 @@
 #!/usr/bin/env bash
 # Checkpoints in shards as a user meets them: sharded_test.sh BUILD. Saved by any layout and loaded by any other, the
 # same bits; nothing lost however a run ends.
-set -u
-program=${1:?usage: sharded_test.sh BUILD}/shardlings
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); }
-wrong() {
-    failed=$((failed + 1))
-    printf 'FAILED  %s\n' "$*"
-}
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
 
 model=(--layers 4 --hidden 16 --heads 4 --seq 9 --batch 8 --microbatches 2 --log-every 1000 --lr 1e-2)
-train() {  # ARGUMENT…
-    local output
-    if output=$("$program" train "${model[@]}" "$@" 2>&1); then ok; else wrong "train $*: $output"; fi
-}
-
-refused() {  # PATTERN ARGUMENT…: one message that matches, and an exit code that says so
-    local pattern=$1 output
-    shift
-    if output=$("$program" train "${model[@]}" "$@" 2>&1); then
-        wrong "train $*: it was accepted"
-    elif grep -qE -- "$pattern" <<<"$output"; then
-        ok
-    else
-        wrong "train $*: expected '$pattern', it said: $output"
-    fi
-}
-
+train() { accepted train "${model[@]}" "$@"; }                                     # ARGUMENT…
+refused() { fails_with "$1" errors_of "$program" train "${model[@]}" "${@:2}"; }  # MESSAGE ARGUMENT…
 same() {  # WHAT A B: two saved steps, byte for byte
-    if cmp "$2/model.safetensors" "$3/model.safetensors" && cmp "$2/optimizer.safetensors" "$3/optimizer.safetensors"; then
-        ok
-    else
-        wrong "$1: $2 and $3 differ"
-    fi
+    check "$1" cmp "$2/model.safetensors" "$3/model.safetensors"
+    check "$1" cmp "$2/optimizer.safetensors" "$3/optimizer.safetensors"
 }
 
 # --- the same model, whole and in shards; loaded by another layout, which saves in shards; loaded by one rank
@@ -56,11 +29,7 @@ for dtype in fp64 bf16; do
         same "$dtype, then $layout, then one rank" "$folder/$dtype/a$number/step-00000005" "$folder/$dtype/c$number/step-00000005"
     done
 done
-if "$program" generate --load "$folder/bf16/shards" --prompt 'Hello' --tokens 8 >"$folder/text" 2>&1; then
-    ok
-else
-    wrong "generate from shards: $(cat "$folder/text")"
-fi
+accepted generate --load "$folder/bf16/shards" --prompt 'Hello' --tokens 8
 whole=$(cat "$folder"/bf16/whole/step-00000003/*.safetensors | wc -c)
 shards=$(cat "$folder"/bf16/shards/step-00000003/*.safetensors | wc -c)
 # Every element once; the headers are small beside them, but each rank has one.
@@ -93,7 +62,7 @@ for delay in 0.9 1.3 1.7; do
     newest=$(find "$folder/killed" -maxdepth 1 -name 'step-*[0-9]' | sort | awk -F- '$NF + 0 <= 10' | tail -n 1)
     train "${run[@]}" --steps 12 --load "$newest" --save "$folder/goes-on"
     for shard in "$folder"/uninterrupted/step-00000012/shard-*; do
-        if cmp "$shard" "$folder/goes-on/step-00000012/${shard##*/}"; then ok; else wrong "went on from $newest: $shard differs"; fi
+        check "went on from $newest" cmp "$shard" "$folder/goes-on/step-00000012/${shard##*/}"
     done
     rm -rf "$folder/goes-on"
 done
@@ -179,5 +148,4 @@ refused '--save-shards needs --save' --steps 1 --save-shards
 cp -r "$step" "$good/step-00000002" && rm "$good/step-00000002/shard-00000-of-00002.safetensors"
 train --steps 2 --load "$good" --save "$folder/passed-over"
 
-printf '%s passed, %s failed\n' "$passed" "$failed"
-[[ $failed -eq 0 ]]
+finish

@@ -1,22 +1,8 @@
 #!/usr/bin/env bash
 # shardlings train --tp T as a user meets it: tensor_parallel_test.sh BUILD. T devices train what one trains, with
 # data parallelism, ZeRO and dropout too; hold their part of the model; read each other's checkpoints.
-set -u
-program=${1:?usage: tensor_parallel_test.sh BUILD}/shardlings
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
-
-check() {  # NAME COMMAND…
-    local name=$1 output
-    shift
-    if output=$("$@" 2>&1); then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'FAILED  %s: %s\n' "$name" "$output"
-    fi
-}
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
 
 # 12 sequences of 7 tokens: 84 rows, in micro-batches 28 or 42 or fewer, which 4 ranks do not always divide; a
 # vocabulary of 256, which 3 do not divide.
@@ -28,14 +14,7 @@ train() {  # NAME ARGUMENT…
     check "train $*" "$program" train "${small[@]}" --steps 10 --json "$folder/$name.run.json" "$@"
 }
 
-# One clear message that matches, and a non-zero exit.
-refused() {  # MESSAGE ARGUMENT…
-    local message=$1 error code=0
-    shift
-    error=$("$program" train "${small[@]}" "$@" 2>&1 >/dev/null) || code=$?
-    check "train $* is refused with '$message', it says: $error" \
-        test "$code" -ne 0 -a "$(grep -cE -- "$message" <<<"$error")" -eq 1
-}
+refused() { fails_with "$1" errors_of "$program" train "${small[@]}" "${@:2}"; }  # MESSAGE ARGUMENT…
 
 # A Python expression over the runs: run["NAME"] is what --json wrote.
 holds() {  # EXPRESSION
@@ -151,5 +130,4 @@ refused '--dropout is 1' --dropout 1
 refused '--dropout is -0.1' --dropout -0.1
 refused 'none, selective or full' --recompute some
 
-printf '%s passed, %s failed\n' "$passed" "$failed"
-[[ $failed -eq 0 ]]
+finish

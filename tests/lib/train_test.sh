@@ -1,49 +1,11 @@
 #!/usr/bin/env bash
 # shardlings train and generate as a user meets them: train_test.sh BUILD. Bad input gets one clear message and a
 # non-zero exit and leaves nothing behind; a resumed run is bitwise the uninterrupted one.
-set -u
-program=${1:?usage: train_test.sh BUILD}/shardlings
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
 small=(--layers 2 --hidden 16 --heads 2 --seq 16 --batch 4 --log-every 100)
 
-ok() { passed=$((passed + 1)); }
-wrong() {
-    failed=$((failed + 1))
-    printf 'FAILED  %s\n' "$*"
-}
-
-# The command must fail, within the time a person waits, with `message` (a regular expression) and nothing but it on
-# standard error, and make no file called $folder/out….
-refused() {  # MESSAGE ARGUMENT…
-    local message=$1 error code=0 begin=$SECONDS
-    shift
-    error=$("$program" "$@" 2>&1 >/dev/null) || code=$?
-    if [[ $code -eq 0 ]]; then
-        wrong "$*: it was accepted"
-    elif ! grep -qE -- "$message" <<<"$error"; then
-        wrong "$*: expected '$message', it said: $error"
-    elif [[ $(grep -c . <<<"$error") -gt 8 || $(grep -cE -- "$message" <<<"$error") -ne 1 ]]; then
-        wrong "$*: more than one message: $error"
-    elif compgen -G "$folder/out*" >/dev/null; then
-        wrong "$*: it left $(ls -d "$folder"/out*)"
-        rm -rf "$folder"/out*
-    elif [[ $((SECONDS - begin)) -gt 20 ]]; then
-        wrong "$*: it took $((SECONDS - begin)) s to say so"
-    else
-        ok
-    fi
-}
-
-accepted() {  # ARGUMENT…
-    local output
-    if output=$("$program" "$@" 2>&1); then ok; else wrong "$*: $output"; fi
-}
-
-same_file() {  # A B
-    if cmp -s "$1" "$2"; then ok; else wrong "$1 and $2 differ"; fi
-}
+refused() { fails_with "$1" errors_of "$program" "${@:2}"; }  # MESSAGE ARGUMENT…
 
 # --- flags
 refused "'--bogus' is not known here" train --bogus 3
@@ -206,5 +168,4 @@ refused 'NaN|not a number|finite' generate --load "$folder/bad"
 refused 'prompt is empty' generate --load "$good" --prompt ''
 refused '--temperature is -1' generate --load "$good" --temperature -1
 
-printf '%s passed, %s failed\n' "$passed" "$failed"
-[[ $failed -eq 0 ]]
+finish

@@ -1,18 +1,9 @@
 #!/usr/bin/env bash
 # Ranks simulated in one process do what ranks that are processes do: run.sh BUILD (make test-simulated).
-set -u
-build=${1:?usage: run.sh BUILD}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
+# shellcheck source=tests/lib/support/shell.sh
+source tests/lib/support/shell.sh
 head -c 3000 lessons/00_devices/README.md >"$folder/text"
 small=(train --layers 4 --hidden 16 --heads 4 --seq 12 --batch 12 --microbatches 3 --steps 2 --data "$folder/text")
-
-ok() { passed=$((passed + 1)); }
-wrong() {
-    failed=$((failed + 1))
-    printf 'FAILED  %s\n' "$*"
-}
 
 # The whole report, with losses, norms, virtual times, bytes and messages of every rank, is the same to the last bit.
 same() {  # ARGUMENT…
@@ -61,5 +52,4 @@ ratio ring rendezvous 0.999 1.001
 ratio ring measured 4.475 4.485
 ratio 3d eager 0.999 1.001
 
-printf '%s passed, %s failed\n' "$passed" "$failed"
-[[ $failed -eq 0 ]]
+finish
