@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -89,8 +90,20 @@ class Copy {
         for (const std::string& name : names) {
             if (!name.starts_with(host() + "-")) continue;
             const int process = std::atoi(name.c_str() + host().size() + 1);
-            if (process > 0 && kill(process, 0) != 0 && errno == ESRCH) remove(name);
+            if (process > 0 && !runs(process)) remove(name);
         }
+    }
+
+    /// One that has ended stays a zombie for as long as nobody asks for its exit code: in a container whose first
+    /// process does not, for good.
+    static bool runs(int process)
+    {
+        if (kill(process, 0) != 0 && errno == ESRCH) return false;
+        std::ifstream file(fmt::format("/proc/{}/stat", process));
+        std::string stat;
+        std::getline(file, stat);
+        const auto end_of_name = stat.rfind(')');
+        return end_of_name == stat.npos || !stat.substr(end_of_name).starts_with(") Z");
     }
 
     const Places& places_;
