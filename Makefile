@@ -72,11 +72,12 @@ up_to = $(wordlist 1,$(words $(foreach l,$(lessons),$(if $(filter-out $l,$(first
 .PHONY: help all demo test build lint format clean setup exercises check-exercises check-skeletons wrong bench progress watch
 .DEFAULT_GOAL := help
 
+# --- the first commands -----------------------------------------------------------------------------------------
+
 help: ## list what can be made
 	@echo "Shardlings: make TARGET [MPI=mpich] [SANITIZE=address,undefined] [MINE=\"01 02\"]"
-	@sed -n 's/^\([a-zA-Z_%-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | sed 's/%/NN/' | expand -t 24
-
-# --- the two commands -------------------------------------------------------------------------------------------
+	@sed -n -e 's/^# --- \(.*[^ -]\) -*$$/\1:/p' -e 's/^\([a-zA-Z0-9_%-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | sed 's/%/NN/' | \
+		awk '/^  /{ if (heading) print "\n" heading; heading = ""; print; next } { heading = $$0 }' | expand -t 24
 
 demo: ## install what is missing, build, train a small model on the lessons' text
 	@lib/scripts/setup.sh build
@@ -267,6 +268,10 @@ all: $(BUILD)/shardlings $(BUILD)/libmpiwatch.so $(demos) $(judges) $(solution_d
 
 # --- the course -------------------------------------------------------------------------------------------------
 
+lesson exercise solution hint reset:
+	@echo "make $@: of which lesson? make $@-00, for instance" >&2; exit 2
+.PHONY: lesson exercise solution hint reset
+
 lesson-%: ## run lesson NN's demo
 	@$(MAKE) -j$(JOBS) $(BUILD)/shardlings $(filter $(BUILD)/lessons/$*_%,$(demos))
 	@lessons/$(call lesson_of,$*)/demo.sh $(BUILD)
@@ -347,6 +352,8 @@ progress: $(BUILD)/shardlings ## all exercises: done, failing, not started
 watch: $(BUILD)/shardlings ## rerun the exercise you save
 	@$(BUILD)/shardlings course watch
 
+# --- the course, for its authors ---------------------------------------------------------------------------------
+
 exercises: $(BUILD)/shardlings ## write exercises/ from solutions/ (for authors: overwrites)
 	@$(BUILD)/shardlings course generate
 
@@ -366,7 +373,8 @@ wrong: all ## every planted bug must be found by the tests (those of one lesson:
 	@$(BUILD)/shardlings course judge-wrong --build $(BUILD) --only "$(ONLY)"
 
 bug: ## what the tests say about a planted bug: make bug BUG=00_devices/ring_passes_the_sum
-	@test -n "$(BUG)" || { echo "make bug BUG=LESSON/NAME, of a tests/LESSON/wrong/NAME.toml" >&2; exit 2; }
+	@test -f "tests/$(dir $(BUG))wrong/$(notdir $(BUG)).toml" || \
+		{ echo "make bug BUG=LESSON/NAME: expected the name of a tests/LESSON/wrong/NAME.toml" >&2; exit 2; }
 	@$(MAKE) -j$(JOBS) build $(BUILD)/tests/$(firstword $(subst /, ,$(BUG)))/test >/dev/null
 	@$(BUILD)/shardlings course plant --build $(BUILD)
 	@$(MAKE) -j$(JOBS) bug-driver >/dev/null
@@ -381,6 +389,8 @@ docs: all ## fill the excerpts and transcripts of the pages
 docs-check: all ## fail when a page's excerpt or transcript is not what its command gives
 	@lib/scripts/docs.py --check $(pages)
 .PHONY: docs docs-check
+
+# --- notebooks and grading ---------------------------------------------------------------------------------------
 
 grader: $(BUILD)/shardlings $(judges) $(solution_drivers) ## build what grading needs
 # Debian's packages are for Debian's Python, whatever other comes first in PATH.

@@ -30,7 +30,7 @@ bool has_head(const Job& job, int stage, int chunk)
     return stage == job.layout.pp - 1 && chunk == job.layout.virtual_stages - 1;
 }
 
-/// The tensor-parallel collectives of one micro-batch.
+/// Seconds of the tensor-parallel collectives of one micro-batch: 10.4's, with lesson 08.1's names.
 class TensorSeconds {
   public:
     TensorSeconds(const Job& job, const Topology& topology)

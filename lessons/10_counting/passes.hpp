@@ -42,7 +42,8 @@ ModuleSeconds forward_of_modules(const Job& job, const Topology& topology);
 ModuleSeconds backward_of_modules(const Job& job, const Topology& topology);
 
 /// One micro-batch's pass through a chunk: its blocks, before the first chunk the embedding, behind the last
-/// the head. With full recomputation in a pipeline the backward pass has the forward pass in it.
+/// the head. With full recomputation in a pipeline the backward pass has the forward pass, with its fetches,
+/// in it.
 ///
 /// Fetches, with ZeRO 3 and dp > 1: a module's pass waits for the all-gather of what it reads, which goes on
 /// beside the pass in front of it and costs what it takes longer than that; a chunk's first begins with the

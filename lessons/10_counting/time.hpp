@@ -22,23 +22,28 @@ double pipeline_seconds(const Job& job, const StageSeconds& seconds, double mess
 /// Seconds of data parallelism that nothing hides, in the last micro-batch's backward pass and after it.
 ///   reductions   the first stage's buckets are reduced one after the other, from the last module back, while
 ///                the backward pass goes on (ZeRO 0: an all-reduce, else a reduce-scatter): how much later
-///                the last reduction ends than the passes. The head is followed by a block's pass, the last
-///                block by the embedding's, and that by nothing. A pipeline has two buckets there, the
-///                positions' and the token embedding's. ZeRO 2 and 3 with one micro-batch: each is waited
-///                for, on every stage, before the next bucket is allocated, and the micro-batch goes through
-///                all stages: the sum over all of them. (With more the buckets are there since the first.)
+///                the last reduction ends than the passes. With w = 0 before, in that order w = max(0, w +
+///                the reduction - the pass that follows its module's). The head is followed by a block's
+///                pass, the last block by the embedding's, and that by nothing. A pipeline's embedding has
+///                two buckets, the positions' and the token embedding's: nothing follows either.
+///                ZeRO 2 and 3 with one micro-batch: each is waited for, on every stage, before the next
+///                bucket is allocated, and the micro-batch goes through all stages: the sum of all stages'
+///                reduce-scatters. (With more micro-batches the first one allocates the buckets, and the
+///                last one's reductions go on beside its passes, as with ZeRO 1.)
 ///   ZeRO 1, 2    also the all-gathers of the first stage's buckets, after the update
 double data_seconds(const Job& job, const Topology& topology);
 
-/// Where the time of a step goes.
+/// Where the time of a step goes. The slowest stage is the one whose passes of all micro-batches take longest
+/// (PassSeconds::total), the first of several.
 struct StepTime {
     double compute = 0.0;   // of the slowest stage
     double tensor = 0.0;    // of the slowest stage
     double data = 0.0;      // its fetches and data_seconds
-    double bubble = 0.0;    // its waiting for the passes of other stages
-    double pipeline = 0.0;  // its waiting for messages; the tied embedding's exchange
-    double control = 0.0;  // the sums over all devices: the loss's, and unless every device has all gradients
-                           // (data parallelism alone, ZeRO 0) that of the norm's terms
+    double bubble = 0.0;    // of all passes' seconds with messages that take no time, what is not its own
+    double pipeline = 0.0;  // what messages add to them; and V_0 h elements, the tied embedding's exchange
+    double control = 0.0;   // sums over all devices by recursive doubling: the loss's 8 bytes, and unless
+                            // every device has all gradients (data parallelism alone, ZeRO 0) the norm's,
+                            // 1 + (12 L + 4) T_p D_p numbers of 8 bytes (lesson 09.2)
 
     double total() const { return compute + tensor + data + bubble + pipeline + control; }
 };

@@ -40,7 +40,8 @@ Passes passes_of(const Job& job, const Topology& topology)
     return passes;
 }
 
-/// ZeRO 0 and 1: how much later than the passes the last of the first stage's reductions ends.
+/// How much later than the passes the last of the first stage's reductions ends, where they go on beside
+/// them.
 double exposed_reductions(const Job& job, const Topology& topology)
 {
     double waiting = 0.0;
