@@ -23,6 +23,7 @@ struct SmallClass {
     Places places{root.path(), root / "build"};
     ClassRequest request;
     std::atomic<int> graded = 0;
+    bool cyd_meets_full_disk = false;
 
     SmallClass()
     {
@@ -40,12 +41,13 @@ struct SmallClass {
         return grade_class(places, manifest, request,
                            [this](const fs::path& submission, const std::string& seed, const fs::path& file) {
                                ++graded;
-                               if (submission.filename() == "cyd") return std::string("no exercise in it");
+                               if (submission.filename() == "cyd")
+                                   return GradingProblem{"no exercise in it", cyd_meets_full_disk};
                                Marked marked = mixed();
                                marked.grade.seed = seed;
                                if (submission.filename() == "dan") marked.grade.parts[0].submitted = false;
                                write_file(file, grade_json(marked.grade));
-                               return std::string();
+                               return GradingProblem{};
                            });
     }
 };
@@ -119,8 +121,9 @@ TEST_CASE("a class: late days of a file of times")
     late.request.late.due = parse_time("2026-12-02T00:00Z");
     late.request.late.percent_per_day = 10.0;
     CHECK(contains(error_of([&] { late.run(); }), "has no line for dan"));
-    CHECK(late.graded == 4);
-    write_file(late.request.times, read_file(late.request.times) + "dan,2026-12-02T00:00Z\n");
+    CHECK(late.graded == 0);  // found out before, not after
+    write_file(late.request.times,
+               "\xef\xbb\xbf" + read_file(late.request.times) + "dan,2026-12-02T00:00Z\n");
     const std::vector<Marked> all = late.run();
     CHECK(late.graded == 4);
     CHECK(all[0].grade.score() == 15.0);
@@ -153,4 +156,58 @@ TEST_CASE("a class: what cannot be written or read is an error, and nothing grad
     CHECK(contains(error_of([&] { find_submissions(other.root / "none"); }), "is no folder"));
     fs::create_directories(other.root / "empty");
     CHECK(contains(error_of([&] { find_submissions(other.root / "empty"); }), "holds no submission"));
+}
+
+TEST_CASE("a class: what the machine is to blame for is told, and tried again; what a submission is, is kept")
+{
+    SmallClass one;
+    one.cyd_meets_full_disk = true;
+    CHECK(contains(error_of([&] { one.run(); }), "1 could not be graded for a reason that lies with"));
+    CHECK(contains(all_reports(one.request.out), "no exercise in it"));
+    one.cyd_meets_full_disk = false;
+    one.run();
+    CHECK(one.graded == 5);
+    one.run();
+    CHECK(one.graded == 5);
+}
+
+TEST_CASE("a class: nothing is graded when there is no space to build it in")
+{
+    SmallClass one;
+    one.request.free_bytes = std::uintmax_t{1} << 60;
+    CHECK(contains(error_of([&] { one.run(); }), "are needed with --jobs 2: make space"));
+    CHECK(one.graded == 0);
+    one.request.free_bytes = 1;
+    one.run();
+    CHECK(one.graded == 4);
+}
+
+TEST_CASE("a class: names with spaces, quotes, umlauts, dashes, line breaks, 200 letters, in either case")
+{
+    SmallClass one;
+    const std::vector<std::string> names{"a b",
+                                         "a'b\"c",
+                                         "\xc3\xa4\xc3\xb6",
+                                         "-rf",
+                                         "a\nb",
+                                         "Ann",
+                                         "a\\b",
+                                         "a,b;c",
+                                         "\xff\xfe",
+                                         "$(reboot)",
+                                         "100 % <b>",
+                                         "~",
+                                         std::string(200, 'x')};
+    for (const std::string& name : names)
+        write_file(one.request.folder / name / "03_a" / "x.cpp", "text of " + name);
+    const std::vector<Marked> all = one.run();
+    CHECK(all.size() == 4 + names.size());
+    CHECK(one.graded == 4 + static_cast<int>(names.size()));
+    std::set<std::string> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(one.request.out / "grades"))
+        files.insert(entry.path().filename().string());
+    CHECK(files.size() == all.size());
+    one.run();
+    CHECK(one.graded == 4 + static_cast<int>(names.size()));
+    CHECK(lines_of(read_file(one.request.out / "class.csv")).size() == all.size() + 1);
 }

@@ -12,6 +12,7 @@
 #include "tests/lib/catch.hpp"
 #include "tests/lib/folder.hpp"
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 #include <set>
@@ -94,8 +95,38 @@ TEST_CASE("points.json: mistakes are named with their place")
     CHECK(contains(points_error(R"({"credit": "half"})"), "credit: expected one of \"per test\""));
     CHECK(contains(points_error(R"({"late": {"due": "tomorrow"}})"), "'tomorrow' is no time"));
     CHECK(contains(points_error(R"({"late": {"percent_per_day": 101}})"), "from 0 to 100, not 101"));
-    CHECK(contains(points_error("{"), "is no JSON"));
-    CHECK(contains(points_error("[]"), "expected an object"));
+    CHECK(contains(points_error("[]"), "expected {…} with any of the keys about, credit"));
+    CHECK(
+        contains(points_error(R"({"points": {"03": 12}})"), "points 03: expected {…} with any of the keys"));
+    CHECK(contains(points_error(R"({"points": {"03.1": {"points": "12"}}})"), "to 1000000, not \"12\""));
+    CHECK(contains(points_error(R"({"points": {"3": {}}})"), "part 3; write a lesson as \"03\""));
+    CHECK(contains(points_error(R"({"points": [3]})"), "points: expected an object of lessons and parts"));
+    CHECK(contains(points_error(R"({"Credit": "per test"})"), "Credit: there is no such key"));
+    CHECK(contains(points_error(R"({"visibility": "Visible"})"), "expected one of \"visible\", \"hidden\""));
+    CHECK(contains(points_error(R"({"late": {"due": "2026-12-01T23:59"}})"), "is no time"));
+    CHECK(contains(points_error(R"({"points": {"03": {"points": 1e999}}})"), "1e999"));
+}
+
+TEST_CASE("points.json: what is no JSON is told with its line and column")
+{
+    for (const auto& [text, says] : std::map<std::string, std::string>{
+             {"", ":1:1: it is empty"},
+             {"{", ":1:2: it ends too early"},
+             {"{\n \"credit\": \"per test\",\n}", ":3:1: there is a comma behind the last entry"},
+             {"{\n // late\n \"late\": {}}", ":2:2: JSON has no comments"},
+             {"{\"late\": {} /* none */}", ":1:13: JSON has no comments"},
+             {"{\"late\": {}, # none\n}", ":1:14: JSON has no comments"},
+             {"{'late': {}}", ":1:2: texts stand in double quotes"},
+             {"{late: {}}", ":1:2: keys and texts stand in double quotes"},
+             {"{\"credit\": half}", ":1:12: keys and texts stand in double quotes"},
+             {"{\"late\": {}\n \"points\": {}}", ":2:2: is a comma missing before this?"},
+             {"{\"points\": {\"03\": {\"points\": 012}}}", "a number has no zeros before it"},
+             {"{\"about\": \"\xe4\"}", "is the file UTF-8?"},
+             {"{\"about\": \"a\n\"}", ":1:13: a text ends on its line"},
+             {"{\"points\": {03.1: {}}}", ":1:13: is this a number? Keys stand in double quotes"}}) {
+        INFO(text << " → " << points_error(text));
+        CHECK(contains(points_error(text), says));
+    }
 }
 
 TEST_CASE("late days: each day begun, up to the cap, after the grace")
@@ -184,6 +215,14 @@ TEST_CASE("Gradescope: the metadata's times, an extension before the assignment'
     write_file(file, R"({"created_at": "2026-12-02T10:00:00-08:00", "assignment": {"due_date": null},
         "users": [{"assignment": {"due_date": "2026-12-03T23:59:00-08:00"}}]})");
     CHECK(read_submission_metadata(file).due == parse_time("2026-12-04T07:59:00Z"));
+    // A group has the latest of its extensions, in whatever order they stand; what was handed in before is no
+    // matter.
+    write_file(file, R"({"created_at": "2026-12-02T10:00:00-08:00", "assignment": {"due_date": null},
+        "users": [{"assignment": {"due_date": "2026-12-05T23:59:00-08:00"}}, {"assignment": {"due_date": null}},
+                  {"assignment": {"due_date": "2026-12-03T23:59:00-08:00"}}],
+        "previous_submissions": [{"submission_time": "2026-11-01T10:00:00-08:00", "score": 3.0}]})");
+    CHECK(read_submission_metadata(file).submitted == parse_time("2026-12-02T18:00:00Z"));
+    CHECK(read_submission_metadata(file).due == parse_time("2026-12-06T07:59:00Z"));
     write_file(file, "{}");
     CHECK(contains(error_of([&] { read_submission_metadata(file); }), "is no metadata of a submission"));
 }

@@ -152,9 +152,11 @@ std::vector<Entry> copy_files(const Places& places, const Manifest& manifest, co
             if (!entry.graded.submitted &&
                 reason.starts_with(entry.lesson->name + "/" + entry.graded.part.file))
                 entry.graded.result.note = reason;
-    check(found > 0, "{} holds no exercise: expected files such as exercises/{}/{}{}", from.string(),
-          manifest.lessons.front().name, manifest.lessons.front().parts.front().file,
-          submission.left_out().empty() ? "" : "; " + joined(submission.left_out(), "; "));
+    if (found == 0)
+        throw SubmissionError(
+            fmt::format("{} holds no exercise: expected files such as exercises/{}/{}{}", from.string(),
+                        manifest.lessons.front().name, manifest.lessons.front().parts.front().file,
+                        submission.left_out().empty() ? "" : "; " + joined(submission.left_out(), "; ")));
     return entries;
 }
 

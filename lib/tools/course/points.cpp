@@ -9,6 +9,7 @@
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
+#include "lib/tools/course/json_mistake.hpp"
 
 namespace shardlings {
 
@@ -28,7 +29,8 @@ class Reader {
     Reader(const json& object, std::string where, const std::vector<std::string>& keys)
         : object_(object), where_(std::move(where))
     {
-        require(object.is_object(), "", "expected an object, {{…}}");
+        require(object.is_object(), "", "expected {{…}} with any of the keys {}, not {}", joined(keys, ", "),
+                object.dump());
         for (const auto& [key, value] : object.items())
             require(std::find(keys.begin(), keys.end(), key) != keys.end(), key,
                     "there is no such key; known are {}", joined(keys, ", "));
@@ -86,8 +88,12 @@ json parse(const fs::path& file)
                   file.string(), value.dump());
         return true;
     };
+    const std::string text = read_file(file);
     try {
-        return json::parse(read_file(file), watch);
+        return json::parse(text, watch);
+    } catch (const json::parse_error& error) {
+        throw Error(
+            fmt::format("{}:{}", file.string(), json_mistake(text, error.byte == 0 ? 0 : error.byte - 1)));
     } catch (const json::exception& error) {
         throw Error(fmt::format("{} is no JSON: {}", file.string(), error.what()));
     }

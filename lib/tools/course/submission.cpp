@@ -1,6 +1,7 @@
 #include "lib/tools/course/submission.hpp"
 
-#include "lib/machine/base/error.hpp"
+#include <unistd.h>
+
 #include "lib/tools/course/files.hpp"
 #include "lib/tools/course/places.hpp"
 #include "lib/tools/grade/printable.hpp"
@@ -14,6 +15,16 @@ namespace {
 
 constexpr std::uintmax_t largest_file = 1 << 20;  // bytes; a solution has some thousands
 constexpr double unpack_seconds = 60.0;
+
+void require(bool condition, const std::string& message)
+{
+    if (!condition) throw SubmissionError(message);
+}
+
+bool may_read(const fs::path& path, int how)
+{
+    return access(path.c_str(), how) == 0;
+}
 
 bool is_link(const fs::path& path)
 {
@@ -32,6 +43,8 @@ Submission::Submission(const fs::path& path, const Manifest& manifest)
 {
     const fs::path folder = path.has_filename() ? path : path.parent_path();
     if (fs::is_directory(folder)) {
+        require(may_read(folder, R_OK | X_OK),
+                fmt::format("{} cannot be read: you may not look into it", path.string()));
         folder_ = fs::exists(folder / "exercises") ? folder / "exercises" : folder;
         if (is_link(folder_)) left_out_.emplace_back("exercises is a link");
         return;
@@ -39,8 +52,10 @@ Submission::Submission(const fs::path& path, const Manifest& manifest)
     const std::string name = folder.filename().string();
     const bool archive = name.ends_with(".zip") || name.ends_with(".tar.gz") || name.ends_with(".tgz") ||
                          name.ends_with(".tar");
-    check(fs::is_regular_file(folder) && archive,
-          "{} is no folder and no archive: expected a folder, a .zip or a .tar.gz", path.string());
+    require(
+        fs::is_regular_file(folder) && archive,
+        fmt::format("{} is no folder and no archive: expected a folder, a .zip or a .tar.gz", path.string()));
+    require(may_read(folder, R_OK), fmt::format("{} cannot be read: you may not open it", path.string()));
     folder_ = unpacked_.path();
     unpack(folder, manifest);
 }
@@ -64,9 +79,10 @@ void Submission::unpack(const fs::path& archive, const Manifest& manifest)
         for (const Part& part : lesson.parts) command.push_back(lesson.name + "/" + part.file);
     const ProcessResult result =
         run_captured(in_sandbox ? sandbox.command(command) : command, {}, unpack_seconds);
-    check(!result.timed_out, "{}: unpacking took more than {} s", archive.string(), unpack_seconds);
+    require(!result.timed_out,
+            fmt::format("{}: unpacking took more than {} s", archive.string(), unpack_seconds));
     const std::string said = trimmed(grade::printable(result.output));
-    check(result.exit_code == 0, "{}: {}", archive.string(), said);
+    require(result.exit_code == 0, fmt::format("{}: {}", archive.string(), said));
     for (const std::string& line : lines_of(said))
         if (!line.empty()) left_out_.push_back(line);
     if (!in_sandbox) return;
@@ -82,13 +98,17 @@ bool Submission::is_plain(const fs::path& file)
     std::error_code problem;
     const fs::file_status status = fs::symlink_status(file, problem);
     const std::string name = (file.parent_path().filename() / file.filename()).string();
-    if (status.type() == fs::file_type::not_found || status.type() == fs::file_type::none) return false;
-    if (fs::is_symlink(status))
+    if (status.type() == fs::file_type::not_found) return false;
+    if (status.type() == fs::file_type::none)
+        left_out_.push_back(name + " cannot be read: you may not look into its folder");
+    else if (fs::is_symlink(status))
         left_out_.push_back(name + " is a link");
     else if (status.type() != fs::file_type::regular)
         left_out_.push_back(name + " is no plain file");
     else if (fs::file_size(file, problem) > largest_file)
         left_out_.push_back(fmt::format("{} is larger than {} bytes", name, largest_file));
+    else if (!may_read(file, R_OK))
+        left_out_.push_back(name + " cannot be read: you may not open it");
     else
         return true;
     return false;

@@ -9,6 +9,7 @@
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
 #include "lib/tools/course/points.hpp"
+#include "lib/tools/course/submission.hpp"
 #include "lib/tools/marks/grade_all.hpp"
 #include "lib/tools/marks/gradescope.hpp"
 #include "lib/tools/marks/html.hpp"
@@ -23,6 +24,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double build_seconds_a_file = 60.0;  // as in grade.cpp
+constexpr int cannot_be_graded = 3;            // exit code: the submission is the reason
+
+constexpr std::string_view program_says = "shardlings: ";
 
 /// What the command line says; one of it serves all subcommands.
 struct Options {
@@ -114,6 +118,11 @@ void grade_one(const Options& o)
     try {
         write(no_grade(worth.manifest, seed));
         write(grade_submission(o.places(), worth.manifest, LocalRunner(), o.folder, seed, write));
+    } catch (const SubmissionError& error) {
+        marked.error = error.what();
+        write_reports(o, marked);
+        fmt::print(stderr, "{}{}\n", program_says, error.what());
+        throw CLI::RuntimeError(cannot_be_graded);
     } catch (const Error& error) {
         marked.error = error.what();
         write_reports(o, marked);
@@ -123,8 +132,8 @@ void grade_one(const Options& o)
 }
 
 /// Grades a submission with this program in a process of its own, so that whatever happens there stays there.
-std::string grade_in_process(const Options& o, const Manifest& manifest, const fs::path& submission,
-                             const std::string& seed, const fs::path& json)
+GradingProblem grade_in_process(const Options& o, const Manifest& manifest, const fs::path& submission,
+                                const std::string& seed, const fs::path& json)
 {
     double limit = 60.0;
     for (const Lesson& lesson : manifest.lessons)
@@ -133,28 +142,37 @@ std::string grade_in_process(const Options& o, const Manifest& manifest, const f
         run_captured({fs::read_symlink("/proc/self/exe").string(), "grade", submission.string(), "--json",
                       json.string(), "--seed", seed, "--build", o.build},
                      {}, limit);
-    if (process.timed_out) return fmt::format("the grader was stopped after {:.0f} s", limit);
+    if (process.timed_out) return {fmt::format("the grader was stopped after {:.0f} s", limit)};
     if (process.exit_code == 0) return {};
+    const bool of_machine = process.exit_code != cannot_be_graded;
     const std::vector<std::string> lines = lines_of(trimmed(process.output));
-    if (lines.empty()) return fmt::format("the grader ended with status {}", process.exit_code);
-    constexpr std::string_view program = "shardlings: ";
-    return lines.back().substr(lines.back().starts_with(program) ? program.size() : 0);
+    if (lines.empty() || process.signal != 0)
+        return {fmt::format("the grader ended with status {}", process.exit_code), of_machine};
+    return {lines.back().substr(lines.back().starts_with(program_says) ? program_says.size() : 0),
+            of_machine};
+}
+
+void read_slice(const std::string& text, ClassRequest& request)
+{
+    int used = 0;
+    const int found = std::sscanf(text.c_str(), "%d/%d%n", &request.slice, &request.slices, &used);
+    check(found == 2 && static_cast<std::size_t>(used) == text.size(),
+          "--slice {}: expected K/N, such as 3/10", text);
 }
 
 void grade_class_of(const Options& o)
 {
     const Worth worth = worth_of(o);
     ClassRequest request;
-    request.folder = fs::path(o.folder).lexically_normal();
+    request.folder = fs::absolute(o.folder).lexically_normal();
     if (!request.folder.has_filename()) request.folder = request.folder.parent_path();
     request.out = o.out.empty() ? request.folder.string() + ".marks" : o.out;
     request.seed = o.seed;
     request.jobs = o.jobs;
     request.times = o.times;
     request.late = worth.late;
-    if (!o.slice.empty())
-        check(std::sscanf(o.slice.c_str(), "%d/%d", &request.slice, &request.slices) == 2,
-              "--slice {}: expected K/N, such as 3/10", o.slice);
+    request.writes_to = {o.places().build, fs::temp_directory_path()};
+    if (!o.slice.empty()) read_slice(o.slice, request);
     grade_class(o.places(), worth.manifest, request,
                 [&](const fs::path& submission, const std::string& seed, const fs::path& json) {
                     return grade_in_process(o, worth.manifest, submission, seed, json);

@@ -34,7 +34,9 @@ std::string class_csv(const std::vector<Marked>& all)
                                       fmt::format("{}", grade.max()),
                                       fmt::format("{}", grade.earned()),
                                       std::to_string(grade.days_late),
-                                      grade.tamper_proof ? "yes" : "no",
+                                      !was_judged(grade)   ? ""
+                                      : grade.tamper_proof ? "yes"
+                                                           : "no",
                                       cell(marked.error)};
         for (const GradedPart& graded : grade.parts) line.push_back(fmt::format("{}", graded.earned()));
         table += joined(line, ",") + "\r\n";

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -54,6 +55,21 @@ std::string minutes(double seconds)
     return fmt::format("{:.0f} min", std::ceil(seconds / 60.0));
 }
 
+/// A full disk would look like code that does not compile.
+void check_space(const ClassRequest& request)
+{
+    std::vector<fs::path> folders = request.writes_to;
+    folders.push_back(request.out);
+    const std::uintmax_t needed = request.free_bytes * static_cast<std::uintmax_t>(request.jobs);
+    for (const fs::path& folder : folders) {
+        std::error_code problem;
+        const fs::space_info space = fs::space(folder, problem);
+        check(problem || space.available >= needed,
+              "{} MiB are free in {}, {} are needed with --jobs {}: make space, and start the same again",
+              space.available >> 20, folder.string(), needed >> 20, request.jobs);
+    }
+}
+
 /// One run over the class.
 class ClassRun {
   public:
@@ -82,6 +98,9 @@ class ClassRun {
         if (problem_) std::rethrow_exception(problem_);
         return std::move(marked_);
     }
+
+    /// How many could not be graded for a reason that lies with this machine.
+    int again() const { return again_; }
 
   private:
     std::string name(std::size_t i) const { return submissions_.found[i].filename().string(); }
@@ -119,6 +138,7 @@ class ClassRun {
                 i = open_[next_++];
             }
             try {
+                check_space(request_);
                 grade(i);
             } catch (...) {
                 const std::lock_guard lock(mutex_);
@@ -134,15 +154,19 @@ class ClassRun {
         const std::string key_before = key(i);
         const auto begin = std::chrono::steady_clock::now();
         Marked marked{name(i), no_grade(manifest_, seed_), "", 0.0};
+        GradingProblem problem;
         try {
-            marked.error = grade_one_(submissions_.found[i], seed_, result);
-            if (marked.error.empty()) marked.grade = grade_of_json(read_file(result), manifest_);
-        } catch (const Error& error) {
-            marked.error = error.what();
+            problem = grade_one_(submissions_.found[i], seed_, result);
+            if (problem.text.empty() || fs::exists(result))
+                marked.grade = grade_of_json(read_file(result), manifest_);
+        } catch (const std::exception& error) {
+            problem = {error.what(), true};
         }
+        marked.error = problem.text;
         marked.seconds = Seconds(std::chrono::steady_clock::now() - begin).count();
-        keep_grade(file(i), key_before, marked);
+        if (!problem.of_machine) keep_grade(file(i), key_before, marked);
         const std::lock_guard lock(mutex_);
+        again_ += problem.of_machine ? 1 : 0;
         marked_[i] = std::move(marked);
         tell(i);
     }
@@ -174,24 +198,28 @@ class ClassRun {
     std::mutex mutex_;
     std::size_t next_ = 0;
     std::size_t graded_ = 0;
+    int again_ = 0;
     double seconds_ = 0.0;
     std::exception_ptr problem_;
 };
 
-void take_off_for_lateness(const ClassRequest& request, std::vector<Marked>& all)
+/// How late each submission is, by its name; empty when nobody's time is told. It is read before anything is
+/// graded: a line that is missing should not be found out hours later.
+std::map<std::string, Lateness> lateness_of_all(const ClassRequest& request)
 {
-    if (request.times.empty()) return;
+    std::map<std::string, Lateness> all;
+    if (request.times.empty()) return all;
     check(request.late.due.has_value(),
           "--times is given, but no time when the work is due: --due TIME, or "
           "\"due\" in tests/points.json");
     const auto times = read_times(request.times);
-    for (Marked& marked : all) {
-        const auto found = times.find(marked.name);
-        check(found != times.end(), "{} has no line for {}", request.times.string(), plain_line(marked.name));
-        const Lateness late = lateness(request.late, found->second, *request.late.due);
-        marked.grade.days_late = late.days;
-        marked.grade.percent_off = late.percent_off;
+    for (const fs::path& submission : find_submissions(request.folder).found) {
+        const std::string name = submission.filename().string();
+        const auto found = times.find(name);
+        check(found != times.end(), "{} has no line for {}", request.times.string(), plain_line(name));
+        all[name] = lateness(request.late, found->second, *request.late.due);
     }
+    return all;
 }
 
 void write_reports(const ClassRequest& request, const std::vector<Marked>& all)
@@ -213,11 +241,20 @@ std::vector<Marked> grade_class(const Places& places, const Manifest& manifest, 
     check(request.jobs >= 1, "--jobs is {}: expected 1 or more", request.jobs);
     check(request.slices >= 1 && request.slice >= 1 && request.slice <= request.slices,
           "--slice {}/{}: expected K/N with 1 <= K <= N", request.slice, request.slices);
+    const std::map<std::string, Lateness> late = lateness_of_all(request);
     ClassRun run(manifest, request, grade_one, hash_of_tests(places, manifest), seed_of_class(request));
     std::vector<Marked> all = run.run();
+    for (Marked& marked : all) {
+        const auto found = late.find(marked.name);
+        if (found == late.end()) continue;
+        marked.grade.days_late = found->second.days;
+        marked.grade.percent_off = found->second.percent_off;
+    }
+    if (request.slices == 1) write_reports(request, all);
+    check(run.again() == 0,
+          "{} could not be graded for a reason that lies with this machine: start the same again",
+          run.again());
     if (request.slices > 1) return all;
-    take_off_for_lateness(request, all);
-    write_reports(request, all);
     fmt::print("{}, {} and {}\n", (request.out / "class.html").string(), (request.out / "class.csv").string(),
                (request.out / "students").string());
     return all;

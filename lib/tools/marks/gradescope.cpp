@@ -1,7 +1,9 @@
 #include "lib/tools/marks/gradescope.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
@@ -105,11 +107,16 @@ SubmissionTimes read_submission_metadata(const std::string& file)
 {
     try {
         const json all = json::parse(read_file(file));
-        json due = all.at("assignment").at("due_date");
-        for (const json& user : all.value("users", json::array()))
-            if (user.contains("assignment") && user.at("assignment").value("due_date", json()).is_string())
-                due = user.at("assignment").at("due_date");
+        const json due = all.at("assignment").at("due_date");
         const std::int64_t submitted = parse_time(all.at("created_at").get<std::string>());
+        std::optional<std::int64_t> own;  // the latest that one of the group has
+        for (const json& user : all.value("users", json::array())) {
+            if (!user.contains("assignment")) continue;
+            const json extended = user.at("assignment").value("due_date", json());
+            if (extended.is_string())
+                own = std::max(own.value_or(0), parse_time(extended.get<std::string>()));
+        }
+        if (own) return {submitted, *own};
         return {submitted, due.is_null() ? submitted : parse_time(due.get<std::string>())};
     } catch (const json::exception& error) {
         throw Error(fmt::format("{} is no metadata of a submission: {}", file, error.what()));

@@ -26,7 +26,11 @@ std::string hash_of_file(const fs::path& file)
     if (fs::symlink_status(file, problem).type() != fs::file_type::regular) return "-";
     const std::uintmax_t size = fs::file_size(file, problem);
     if (problem || size > largest_hashed) return std::to_string(size);
-    return hash_of(read_file(file));
+    try {
+        return hash_of(read_file(file));
+    } catch (const Error&) {
+        return "not readable";
+    }
 }
 
 }  // namespace
@@ -53,7 +57,8 @@ Submissions find_submissions(const fs::path& folder)
 
 std::string hash_of_submission(const Manifest& manifest, const fs::path& submission)
 {
-    if (!fs::is_directory(submission)) return hash_of_file(submission);
+    std::error_code ignored;
+    if (!fs::is_directory(submission, ignored)) return hash_of_file(submission);
     std::string all;
     for (const Lesson& lesson : manifest.lessons)
         for (const Part& part : lesson.parts)
@@ -80,7 +85,10 @@ std::map<std::string, std::int64_t> read_times(const fs::path& file)
 {
     std::map<std::string, std::int64_t> times;
     int number = 0;
-    for (const std::string& line : lines_of(read_file(file))) {
+    std::string text = read_file(file);
+    if (constexpr std::string_view mark = "\xef\xbb\xbf"; text.starts_with(mark))  // spreadsheets' UTF-8
+        text.erase(0, mark.size());
+    for (const std::string& line : lines_of(text)) {
         ++number;
         if (trimmed(line).empty()) continue;
         const auto comma = line.rfind(',');

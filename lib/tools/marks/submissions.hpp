@@ -21,7 +21,7 @@ struct Submissions {
 Submissions find_submissions(const std::filesystem::path& folder);
 
 /// Changes when what is graded does: an exercise of the folder, or the archive. Other files of the folder do
-/// not count.
+/// not count, and what cannot be read has no hash of its own. Never an error.
 std::string hash_of_submission(const Manifest& manifest, const std::filesystem::path& submission);
 
 /// Changes when what judges does: the tests, the reference and the machine they are linked with.

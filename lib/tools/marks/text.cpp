@@ -73,9 +73,17 @@ std::string tests_passed(const GradedPart& graded)
     return fmt::format("{} of {} tests", graded.result.passed(), graded.result.cases.size());
 }
 
+bool was_judged(const Grade& grade)
+{
+    return std::any_of(grade.parts.begin(), grade.parts.end(),
+                       [](const GradedPart& graded) { return graded.judged && graded.submitted; });
+}
+
 std::string caution(const Grade& grade)
 {
-    return grade.tamper_proof ? "" : "Not tamper-proof: the submission ran without a sandbox.";
+    return grade.tamper_proof || !was_judged(grade)
+               ? ""
+               : "Not tamper-proof: the submission ran without a sandbox.";
 }
 
 std::string late_text(const Grade& grade)

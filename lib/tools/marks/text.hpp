@@ -24,7 +24,10 @@ std::string diagnosis(const GradedPart& graded);
 /// "3 of 4 tests", or empty when none ran.
 std::string tests_passed(const GradedPart& graded);
 
-/// What every report must say of a grade that is not tamper-proof; empty for one that is.
+/// Whether anything of the submission was looked at.
+bool was_judged(const Grade& grade);
+
+/// What every report must say of a grade that is not tamper-proof; empty for one that is, or of nothing.
 std::string caution(const Grade& grade);
 
 /// "2 days late: 20 % off 35 points", or empty.
