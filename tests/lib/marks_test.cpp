@@ -119,9 +119,11 @@ TEST_CASE("points.json: what is no JSON is told with its line and column")
              {"{'late': {}}", ":1:2: texts stand in double quotes"},
              {"{late: {}}", ":1:2: keys and texts stand in double quotes"},
              {"{\"credit\": half}", ":1:12: keys and texts stand in double quotes"},
+             {"{\u201clate\u201d: {}}", ":1:2: this is no plain character: texts stand in straight"},
              {"{\"late\": {}\n \"points\": {}}", ":2:2: is a comma missing before this?"},
+             {"{\"late\": {} \"points\": {}}", ":1:13: is a comma missing before this?"},
              {"{\"points\": {\"03\": {\"points\": 012}}}", "a number has no zeros before it"},
-             {"{\"about\": \"\xe4\"}", "is the file UTF-8?"},
+             {"{\"about\": \"\xe4\"}", ":1:1: a character is not UTF-8"},
              {"{\"about\": \"a\n\"}", ":1:13: a text ends on its line"},
              {"{\"points\": {03.1: {}}}", ":1:13: is this a number? Keys stand in double quotes"}}) {
         INFO(text << " → " << points_error(text));
@@ -304,10 +306,24 @@ TEST_CASE("HTML: well-formed, self-contained, and a student's text is text")
     CHECK(contains(page, "1 of 2 tests"));
     CHECK(contains(page, "z.cpp:1:1: error"));
     CHECK(contains(overview, "href=\"students/a.html\""));
+    CHECK(contains(overview, "href=\"students/a.html#part-03.2\">1/2"));
+    CHECK(contains(overview, "2 of 2: z.cpp:1:1: error"));
+    CHECK(contains(page, "15 of 30 points: 1 done, 1 failing, 1 does not compile"));
+    CHECK_FALSE(contains(page, "class.html"));
+    CHECK(contains(student_html(mixed(), "../class.html"), "href=\"../class.html\""));
+    // What is linked to is there, once.
+    for (const char* part : {"03.2", "04.1"}) {
+        CHECK(contains(page, std::string("href=\"#part-") + part));
+        CHECK(contains(page, std::string("id=\"part-") + part + "\""));
+    }
     CHECK(contains(class_html("none", {}, {}), "No submissions"));
     Marked safe = mixed("a");
     safe.grade.tamper_proof = true;
     CHECK_FALSE(contains(student_html(safe), "Not tamper-proof"));
+    // One that could not be looked at says nothing about the sandbox of the others.
+    const Marked none{"b", no_grade(small_manifest(), "5"), "no archive", 0.0};
+    CHECK_FALSE(contains(class_html("class", {safe, none}, {"", ""}), "Not tamper-proof"));
+    CHECK(contains(class_csv({none}), "b,0,30,0,0,,no archive"));
 }
 
 TEST_CASE("reports: long texts are cut, file names are safe and differ")

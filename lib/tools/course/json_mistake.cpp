@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
 
 namespace shardlings {
 
@@ -14,6 +15,24 @@ char last_before(const std::string& text, std::size_t at)
 {
     const std::size_t last = at == 0 ? text.npos : text.find_last_not_of(" \t\r\n", at - 1);
     return last == text.npos ? '\0' : text[last];
+}
+
+bool is_utf8(const std::string& text)
+{
+    try {
+        (void)nlohmann::json(text).dump();
+        return true;
+    } catch (const nlohmann::json::exception&) {
+        return false;
+    }
+}
+
+/// The line that the byte is in, from 1.
+std::ptrdiff_t line_of(const std::string& text, std::size_t at)
+{
+    return std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(at, text.size())),
+                      '\n') +
+           1;
 }
 
 std::string words(const std::string& text, std::size_t at)
@@ -27,7 +46,8 @@ std::string words(const std::string& text, std::size_t at)
     if (here == '\'') return "texts stand in double quotes, \"…\"";
     if (here == '"' || here == '{') return "is a comma missing before this?";
     if (static_cast<unsigned char>(here) < 0x20) return "a text ends on its line: is a \" missing?";
-    if (static_cast<unsigned char>(here) >= 0x80) return "this is no plain letter; is the file UTF-8?";
+    if (static_cast<unsigned char>(here) >= 0x80)
+        return "this is no plain character: texts stand in straight double quotes";
     if (std::isalpha(static_cast<unsigned char>(here)) != 0)
         return "keys and texts stand in double quotes, \"…\"";
     if (std::isdigit(static_cast<unsigned char>(here)) != 0)
@@ -40,15 +60,21 @@ std::string words(const std::string& text, std::size_t at)
 std::string json_mistake(const std::string& text, std::size_t at)
 {
     if (text.find_first_not_of(" \t\r\n") == text.npos) return "1:1: it is empty; {} changes nothing";
+    if (!is_utf8(text))
+        return fmt::format("{}:1: a character is not UTF-8: save the file as UTF-8", line_of(text, at));
+    // A text is read to its end before it is found to be out of place.
+    if (at > 0 && at < text.size() && text[at] == '"') {
+        const std::size_t opens = text.find_last_of("\"\n", at - 1);
+        if (opens != text.npos && text[opens] == '"') at = opens;
+    }
     // Of an unfinished word its beginning is shown, as that is what a person sees.
     while (at > 0 && at < text.size() && std::isalpha(static_cast<unsigned char>(text[at])) != 0 &&
            std::isalpha(static_cast<unsigned char>(text[at - 1])) != 0)
         --at;
-    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(at, text.size()));
-    const auto line = std::count(text.begin(), end, '\n') + 1;
-    const std::size_t begins = at == 0 ? text.npos : text.rfind('\n', std::min(at, text.size()) - 1);
-    const std::size_t column = std::min(at, text.size()) - (begins == text.npos ? 0 : begins + 1) + 1;
-    return fmt::format("{}:{}: {}", line, column, words(text, at));
+    at = std::min(at, text.size());
+    const std::size_t begins = at == 0 ? text.npos : text.rfind('\n', at - 1);
+    return fmt::format("{}:{}: {}", line_of(text, at), begins == text.npos ? at + 1 : at - begins,
+                       words(text, at));
 }
 
 }  // namespace shardlings

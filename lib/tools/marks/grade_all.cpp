@@ -227,7 +227,7 @@ void write_reports(const ClassRequest& request, const std::vector<Marked>& all)
     std::vector<std::string> pages;
     for (const Marked& marked : all) {
         pages.push_back("students/" + file_name_for(marked.name) + ".html");
-        write_file(request.out / pages.back(), student_html(marked));
+        write_file(request.out / pages.back(), student_html(marked, "../class.html"));
     }
     write_file(request.out / "class.csv", class_csv(all));
     write_file(request.out / "class.html", class_html(request.folder.filename().string(), all, pages));

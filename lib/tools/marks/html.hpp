@@ -8,12 +8,13 @@
 
 namespace shardlings {
 
-/// A table of the parts with points and tests, then what is wrong with each that is not done. No script, no
-/// link to elsewhere; text from outside is text.
-std::string student_html(const Marked& marked);
+/// How many parts are in which state, a table of the parts, then what is wrong with each that is not done,
+/// which the table and class_html link to. No script, no link to elsewhere; text from outside is text. With
+/// `overview` it begins with a link to that file.
+std::string student_html(const Marked& marked, const std::string& overview = "");
 
-/// A line for each submission, with a link to its page (`pages`, in the same order; "" for none), and how
-/// many have done each part.
+/// A line for each submission, with a link to its page (`pages`, in the same order; "" for none); what each
+/// has of each part; and of each part how many have done it and what most of the others were told.
 std::string class_html(const std::string& title, const std::vector<Marked>& all,
                        const std::vector<std::string>& pages);
 

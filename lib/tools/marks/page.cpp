@@ -18,6 +18,12 @@ th { border-bottom: 2px solid #8796a5; } td { border-bottom: 1px solid #d5dce3; 
 .caution { background: #fff3d0; border-left: 4px solid #c98a00; padding: 0.5em 1em; }
 pre { background: #f3f5f7; padding: 0.7em 1em; overflow-x: auto; white-space: pre-wrap; font-size: 13px; }
 svg { max-width: 100%; height: auto; }
+.wide { overflow-x: auto; } .marks td, .marks th { padding: 0.15em 0.35em; text-align: center; }
+.marks td:first-child, .marks th:first-child { position: sticky; left: 0; background: #ffffff; text-align: left; }
+td:first-child { overflow-wrap: anywhere; min-width: 3em; } a { color: #0b4f8a; }
+a:focus-visible, .wide:focus-visible { outline: 3px solid #c98a00; outline-offset: 2px; }
+@media (max-width: 40em) { body { margin: 0.5em auto; padding: 0 0.5em; } th, td { padding: 0.2em 0.4em; } }
+@media print { .wide { overflow: visible; } }
 )";
 
 }  // namespace
@@ -29,6 +35,9 @@ Page::Page(const std::string& title)
     html.append_attribute("lang").set_value("en");
     pugi::xml_node head = html.append_child("head");
     head.append_child("meta").append_attribute("charset").set_value("utf-8");
+    pugi::xml_node phone = head.append_child("meta");
+    phone.append_attribute("name").set_value("viewport");
+    phone.append_attribute("content").set_value("width=device-width, initial-scale=1");
     add(head, "title", title);
     add(head, "style", style);
     body_ = html.append_child("body");
@@ -51,11 +60,22 @@ pugi::xml_node add(pugi::xml_node parent, const char* element, const std::string
     return node;
 }
 
-pugi::xml_node add_table(pugi::xml_node parent, std::initializer_list<const char*> headings)
+void add_link(pugi::xml_node parent, const std::string& text, const std::string& target)
 {
-    pugi::xml_node table = parent.append_child("table");
+    add(parent, "a", text).append_attribute("href").set_value(target.c_str());
+}
+
+pugi::xml_node add_table(pugi::xml_node parent, const std::string& name,
+                         const std::vector<std::string>& headings)
+{
+    pugi::xml_node wide = add(parent, "div", "", "wide");
+    wide.append_attribute("role").set_value("region");
+    wide.append_attribute("aria-label").set_value(name.c_str());
+    wide.append_attribute("tabindex").set_value("0");
+    pugi::xml_node table = wide.append_child("table");
     pugi::xml_node row = table.append_child("thead").append_child("tr");
-    for (const char* heading : headings) add(row, "th", heading);
+    for (const std::string& heading : headings)
+        add(row, "th", heading).append_attribute("scope").set_value("col");
     return table.append_child("tbody");
 }
 

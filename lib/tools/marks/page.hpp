@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <pugixml.hpp>
 #include <string>
+#include <vector>
 
 namespace shardlings {
 
@@ -24,7 +25,12 @@ class Page {
 pugi::xml_node add(pugi::xml_node parent, const char* element, const std::string& text = "",
                    const char* style_class = "");
 
-/// A table with a line of headings; returns the node that rows (`add_row`) are added to.
-pugi::xml_node add_table(pugi::xml_node parent, std::initializer_list<const char*> headings);
+/// A link; `target` is a file beside the page, or "#name" in it.
+void add_link(pugi::xml_node parent, const std::string& text, const std::string& target);
+
+/// A table with a line of headings, called `name` by screen readers; returns the node that rows are added to.
+/// Where the page is narrower than the table, the table scrolls, with the keyboard too.
+pugi::xml_node add_table(pugi::xml_node parent, const std::string& name,
+                         const std::vector<std::string>& headings);
 
 }  // namespace shardlings
