@@ -93,7 +93,8 @@ test: ## install what is missing, build, run all tests
 setup: ## install what is missing for building, testing and linting
 	@lib/scripts/setup.sh build lint
 
-build: $(BUILD)/shardlings $(BUILD)/libmpiwatch.so ## build the program alone
+watch_programs := $(BUILD)/libmpiwatch.so $(BUILD)/mpiwatch
+build: $(BUILD)/shardlings $(watch_programs) ## build the program alone
 
 # --- objects and the program ------------------------------------------------------------------------------------
 
@@ -175,6 +176,11 @@ $(BUILD)/libmpiwatch.so: $(watch_objects)
 	@echo "  link    $@"
 	$(quiet)$(CXX) -shared -O3 -flto=auto -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,lazy -o $@ $^
 watch-library: $(BUILD)/libmpiwatch.so
+
+# The supervisor of a driver in a sandbox, where nothing of the course may be seen.
+$(BUILD)/mpiwatch: $(call object,$(wildcard lib/tools/watch/inside/*.cpp lib/tools/watch/*.cpp lib/tools/launch/*.cpp lib/machine/base/*.cpp))
+	@echo "  link    $@"
+	$(quiet)$(CXX) $(sanitizer) -o $@ $^ $(common_libraries)
 .PHONY: watch-library
 
 # --- tests ------------------------------------------------------------------------------------------------------
@@ -264,7 +270,7 @@ watch-no-false-alarms: ## RUNS=200 correct programs under watch on busy cores, a
 
 solution_drivers := $(foreach l,$(lessons),$(if $(wildcard tests/$l/driver.cpp),$(BUILD)/drivers/solution/$l/all))
 demos := $(patsubst lessons/%.cpp,$(BUILD)/lessons/%,$(wildcard lessons/*/*.cpp))
-all: $(BUILD)/shardlings $(BUILD)/libmpiwatch.so $(demos) $(judges) $(solution_drivers) $(if $(lib_tests),$(BUILD)/tests/lib/test) $(rank_programs) $(watched_programs) ## build everything
+all: $(BUILD)/shardlings $(watch_programs) $(demos) $(judges) $(solution_drivers) $(if $(lib_tests),$(BUILD)/tests/lib/test) $(rank_programs) $(watched_programs) ## build everything
 
 # --- the course -------------------------------------------------------------------------------------------------
 
@@ -392,7 +398,7 @@ docs-check: all ## fail when a page's excerpt or transcript is not what its comm
 
 # --- notebooks and grading ---------------------------------------------------------------------------------------
 
-grader: $(BUILD)/shardlings $(judges) $(solution_drivers) ## build what grading needs
+grader: $(BUILD)/shardlings $(watch_programs) $(judges) $(solution_drivers) ## build what grading needs
 # Debian's packages are for Debian's Python, whatever other comes first in PATH.
 PYTHON ?= $(or $(wildcard /usr/bin/python3),python3)
 notebook: ## open the notebooks in a browser

@@ -88,7 +88,9 @@ std::string watch_report(const ProcessResult& process)
     const std::size_t begin = process.output.rfind(speaker);
     if (!is_ended_by_watch(process) || begin == std::string::npos) return "";
     std::size_t end = process.output.find('\n', begin);
-    while (end != std::string::npos && process.output.compare(end + 1, 2, "  ") == 0)
+    for (std::size_t lines = 1; lines < diagnosis_lines && end != std::string::npos &&
+                                process.output.compare(end + 1, 2, "  ") == 0;
+         ++lines)
         end = process.output.find('\n', end + 1);
     return process.output.substr(begin + speaker.size(), end - begin - speaker.size());
 }
@@ -113,10 +115,12 @@ std::string what_happened(const CaseResult& result, const ProcessResult& process
 ProcessResult start(const Driver& driver, const std::string& folder, const json& descriptions,
                     std::size_t first, double limit)
 {
-    if (sandbox_wanted()) return run_in_sandbox(driver.program, descriptions, first, limit, folder);
+    const std::string source = driver.file + ".cpp";
+    if (sandbox_wanted())
+        return run_in_sandbox(driver.program, source, descriptions, first, limit, folder);
     const int ranks = static_cast<int>(descriptions.front().at("ranks").size());
     const Command command = mpirun_command(ranks, {driver.program, folder, std::to_string(first)});
-    return run_captured(watched(command, driver.file + ".cpp"), mpirun_environment(), limit, folder);
+    return run_captured(watched(command, source), mpirun_environment(), limit, folder);
 }
 
 /// Runs the cases from `first` on; returns the index of the first that is not done.

@@ -14,9 +14,11 @@ inline constexpr const char* sandbox_variable = "SHARDLINGS_SANDBOX";
 bool sandbox_wanted();
 
 /// Runs the driver `program` on the cases from `first` on, with as many ranks as they have, and writes what
-/// comes out to `folder`, where the driver would have written it. Inside there is nothing but the driver and
-/// pipes; see judge_pipes.hpp. `limit` as for run_captured.
-shardlings::ProcessResult run_in_sandbox(const std::string& program, const nlohmann::json& cases,
-                                         std::size_t first, double limit, const std::string& folder);
+/// comes out to `folder`, where the driver would have written it. Inside there is nothing but the driver,
+/// pipes, and the watch, which tells a deadlock about the file `source` and ends the run; see judge_pipes.hpp
+/// and lib/tools/watch/supervise.hpp. `limit` as for run_captured.
+shardlings::ProcessResult run_in_sandbox(const std::string& program, const std::string& source,
+                                         const nlohmann::json& cases, std::size_t first, double limit,
+                                         const std::string& folder);
 
 }  // namespace grade

@@ -1,19 +1,20 @@
 #include "lib/tools/launch/watched.hpp"
 
 #include <cstdlib>
-#include <filesystem>
 #include <string_view>
 
 namespace shardlings {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-/// The folder of the build, seen from this process's program; empty when there is none.
-fs::path folder_of_watch()
+fs::path watch_folder()
 {
+#ifdef __SANITIZE_ADDRESS__
+    return {};  // its library must be the first of a program
+#endif
     constexpr int most_levels = 3;  // build/tests/NN_name/test
+    const char* wanted = std::getenv("SHARDLINGS_WATCH");
+    if (wanted != nullptr && std::string_view(wanted) == "no") return {};
     std::error_code ignored;
     fs::path folder = fs::canonical("/proc/self/exe", ignored).parent_path();
     for (int level = 0; level < most_levels; ++level, folder = folder.parent_path())
@@ -23,16 +24,10 @@ fs::path folder_of_watch()
     return {};
 }
 
-}  // namespace
-
 Command watched(const Command& command, const std::string& file)
 {
-#ifdef __SANITIZE_ADDRESS__
-    return command;  // its library must be the first of a program
-#endif
-    const char* wanted = std::getenv("SHARDLINGS_WATCH");
-    const fs::path folder = folder_of_watch();
-    if ((wanted != nullptr && std::string_view(wanted) == "no") || folder.empty()) return command;
+    const fs::path folder = watch_folder();
+    if (folder.empty()) return command;
     // A rank of this program that fails says why itself.
     Command all{folder / "shardlings", "diagnose", "--no-checksums", "--only-deadlocks"};
     if (!file.empty()) all.insert(all.end(), {"--about", file});

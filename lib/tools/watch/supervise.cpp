@@ -27,7 +27,7 @@ namespace {
 
 constexpr int could_not_start = 127;
 constexpr useconds_t between_looks = 25'000;
-constexpr int looks_for_stacks = 20;   // at most, until the ranks have written where they are
+constexpr int looks_for_stacks = 80;   // at most: two seconds, for ranks of a busy machine to write where they are
 constexpr int looks_for_the_end = 80;  // after SIGTERM; mpirun takes a second
 // When a rank has failed, mpirun ends the others; only when it does not, they wait for ever.
 constexpr std::chrono::milliseconds for_the_launcher{2500};
@@ -50,6 +50,7 @@ class Run {
     Run(const Command& command, const Environment& environment, const Options& options)
         : observer_(folder_.path(), options.period),
           only_deadlocks_(options.only_deadlocks),
+          leave_nothing_(options.leave_nothing),
           about_(options.about)
     {
         const std::string library =
@@ -233,6 +234,7 @@ class Run {
     /// Ends the run: asks the launcher, which cleans up, and then kills what is left.
     int stop(int code)
     {
+        if (!leave_nothing_) return code;
         observer_.note_shared_memory();
         kill(launcher_, SIGTERM);
         for (int look = 0; look < looks_for_the_end && !ended(); ++look) usleep(between_looks);
@@ -271,6 +273,7 @@ class Run {
 
     void clean_up()
     {
+        if (!leave_nothing_) return;
         kill_descendants();
         remove_leftovers(observer_.shared_memory(), launcher_);
     }
@@ -284,6 +287,7 @@ class Run {
     TemporaryFolder folder_;
     Observer observer_;
     bool only_deadlocks_;
+    bool leave_nothing_;
     std::string about_;
     pid_t launcher_ = 0;
     int launcher_file_ = -1;  // its pidfd
