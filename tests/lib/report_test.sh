@@ -29,6 +29,17 @@ for file in empty text broken; do
         --report "$folder/out.html" --baseline "$folder/$file.json"
 done
 
+# --- a run that ends early leaves no page, and says so
+ends_early() {  # MESSAGE
+    local message=$1 output code=0
+    output=$("$program" train "${small[@]}" --memory-budget 40KiB --report "$folder/early.html" 2>&1) || code=$?
+    if [[ $code -ne 0 && $(grep -cE -- "$message" <<<"$output") -eq 1 ]]; then ok; else wrong "code $code, expected '$message', it said: $output"; fi
+}
+ends_early 'early.html: the run did not get to its end, after which it is written$'
+touch -d '1 hour ago' "$folder/early.html"
+ends_early 'early.html: .* is written; the file that is there is an older one$'
+if [[ -s $folder/early.html ]]; then wrong 'an early end wrote a page'; else ok; fi
+
 # --- pages: eight ranks on two nodes beside the single process, one rank alone, names that look like markup
 cluster=(--pp 2 --dp 2 --tp 2 --zero 1 --schedule 1f1b --microbatches 2 --topology 2x4 --memory-budget 96KiB
     --device-flops 1e9)
@@ -37,6 +48,7 @@ cp "$folder/run.html" "$folder/first.html"
 trains "${cluster[@]}" --report "$folder/run.html" --baseline "$folder/baseline.json"
 same_file "$folder/run.html" "$folder/first.html"
 trains --report "$folder/one.html"
+trains --pp 2 --schedule naive --microbatches 2 --report "$folder/naive.html"
 cp "$folder/baseline.json" "$folder/same.json"
 trains --seed 2 --report "$folder/same.html" --json "$folder/same.json" --baseline "$folder/same.json"
 mkdir -p "$folder/<" "$folder/</script><script>caught=1<"

@@ -1,4 +1,8 @@
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -50,6 +54,20 @@ int train_on_rank(TrainFlags& flags, MpiSession& session)
     return 0;
 }
 
+/// Files of a run are written after its last step: says which are missing, so that nobody takes an older one
+/// for its.
+void say_what_is_not_written(const TrainOptions& options, std::filesystem::file_time_type begin)
+{
+    for (const std::string& file : {options.json, options.trace, options.report}) {
+        if (file.empty()) continue;
+        std::error_code none;
+        const auto written = std::filesystem::last_write_time(file, none);
+        if (!none && written >= begin) continue;
+        fmt::print(stderr, "{}: the run did not get to its end, after which it is written{}\n", file,
+                   none ? "" : "; the file that is there is an older one");
+    }
+}
+
 }  // namespace
 
 void add_train_command(CLI::App& app, const CommandLine& command_line)
@@ -75,8 +93,10 @@ void add_train_command(CLI::App& app, const CommandLine& command_line)
             check_report_path(flags->options);
             baseline_of(*flags);
             prepare_training(flags->options);
+            const auto begin = std::filesystem::file_time_type::clock::now();
             code = start_on_ranks(flags->options.layout.world_size(), command_line,
                                   {flags->hostfile, flags->options.topology});
+            if (code != 0) say_what_is_not_written(flags->options, begin);
         }
         if (code != 0) throw CLI::RuntimeError(code);
     });

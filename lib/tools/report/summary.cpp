@@ -8,6 +8,7 @@
 
 #include "lib/machine/base/dtype.hpp"
 #include "lib/machine/base/units.hpp"
+#include "lib/tools/schedule/formulas.hpp"
 #include "lib/tools/trace/text.hpp"
 
 namespace shardlings {
@@ -84,23 +85,37 @@ void add_loss(DefinitionList& list, const RunRecord& run, const std::optional<Ba
                     run.figures.at("validation").at("bigram_cross_entropy").get<double>()));
 }
 
+/// Share of the devices' time in the last step in which nothing was computed.
+double idle_share(const RunRecord& run)
+{
+    const json& ranks = run.figures.at("ranks");
+    const double step = last_step_seconds(run.figures.at("steps"));
+    double busy = 0.0;
+    for (const json& rank : ranks) busy += rank.at("last_step").at("busy_seconds").get<double>();
+    return step > 0.0 ? std::abs(1.0 - busy / step / static_cast<double>(ranks.size())) : 0.0;
+}
+
+/// "; were messages free, (P - 1)/(M + P - 1) = 3/11 = 27.3 %": what the schedule's formula gives.
+std::string bubble_formula(const TrainOptions& options)
+{
+    const Layout& layout = options.layout;
+    pipeline::Schedule schedule;
+    schedule.stages = layout.pp;
+    schedule.micro_batches = static_cast<int>(options.micro_batches);
+    schedule.chunks = layout.virtual_stages;
+    const auto formulas = formulas_of(layout.schedule, schedule);
+    if (layout.pp == 1 || !formulas) return "";
+    return fmt::format("; were messages free, {} = {:.1f} %", formulas->bubble_text,
+                       100.0 * formulas->bubble);
+}
+
 void add_time(DefinitionList& list, const RunRecord& run)
 {
     const json& steps = run.figures.at("steps");
-    const double step = last_step_seconds(steps);
     list.add("virtual-time", "Virtual time", format_seconds(steps.back().at("virtual_seconds").get<double>()),
-             fmt::format("the last step took {}", format_seconds(step)));
-    double busy = 0.0;
-    for (const json& rank : run.figures.at("ranks"))
-        busy += rank.at("last_step").at("busy_seconds").get<double>();
-    const double devices = static_cast<double>(run.figures.at("ranks").size());
-    const double idle = step > 0.0 ? 1.0 - busy / step / devices : 0.0;
-    std::string note = "of the devices' time in the last step nothing was computed";
-    if (const int stages = run.options.layout.pp; stages > 1)
-        note +=
-            fmt::format("; (P - 1)/(M + P - 1) = {:.1f} %",
-                        100.0 * (stages - 1) / static_cast<double>(run.options.micro_batches + stages - 1));
-    list.add("bubble", "Bubble", fmt::format("{:.1f} %", 100.0 * std::abs(idle)), note);
+             fmt::format("the last step took {}", format_seconds(last_step_seconds(steps))));
+    list.add("bubble", "Bubble", fmt::format("{:.1f} %", 100.0 * idle_share(run)),
+             "of the devices' time in the last step nothing was computed" + bubble_formula(run.options));
 }
 
 void add_memory(DefinitionList& list, const RunRecord& run)
@@ -201,6 +216,14 @@ std::string summary_html(const RunRecord& run, const std::optional<Baseline>& ba
              fmt::format("learning rate {}, seed {}", o.adamw.learning_rate, o.seed));
     list.add("data-file", "Data", o.data.empty() ? "the lessons' texts" : o.data, "");
     std::string text = list.take();
+    // Without a word of it a reader would look for what is wrong with the layout.
+    if (idle_share(run) > 0.9)
+        text += fmt::format(
+            "<p>Devices of {:.3g} FLOP/s have computed so small a model at once and wait for messages most "
+            "of "
+            "the time: <code>--device-flops 1e10</code> makes them slower, and the pictures those of a large "
+            "model.</p>\n",
+            o.topology.flops);
     if (!baseline) return text;
     text += fmt::format("<p>Baseline: <code>{}</code>.", html(baseline->name));
     const std::string differences = differences_from(*baseline, run.figures);

@@ -59,15 +59,16 @@ function makeBrush(context, colors, frame) {
 function fittingLabel(brush, what, depth, room) {
   const batch = what.micro_batch >= 0 ? String(what.micro_batch) : "";
   const pass = { forward: "F", backward: "B" }[what.work];
-  const candidates = [batch ? `${what.name} · ${batch}` : what.name];
-  if (pass && batch && depth === 0) candidates.push(pass + batch);
+  const chunk = what.chunk > 0 ? ` c${what.chunk}` : "";
+  const candidates = [(batch ? `${what.name} · ${batch}` : what.name) + chunk];
+  if (pass && batch && depth === 0) candidates.push(pass + batch + chunk);
   return candidates.find((text) => brush.width(text) <= room) ?? "";
 }
 
 /** Where box `i` of a lane begins below the lane's top: boxes inside others leave those a strip. */
 function levelTop(lane, depth, height) {
   const strips = Math.min(lane.levels, 4);
-  return Math.min(depth, strips - 1) * Math.min(13, height / (strips + 0.6));
+  return Math.min(depth, strips - 1) * Math.min(15, height / (strips + 0.6));
 }
 
 function drawLane(brush, lane, top, height) {

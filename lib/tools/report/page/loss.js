@@ -12,9 +12,11 @@ function lossFrame(width) {
   const others = [...baseline].filter(([, loss]) => loss !== null);
   const all_steps = [...steps, ...others.map(([step]) => step)];
   const all = [...losses, ...others.map(([, loss]) => loss)].filter((loss) => loss !== null);
+  if (all.length === 0) all.push(0, 1);  // none is finite
   let least = all.reduce((a, b) => Math.min(a, b));
   let most = all.reduce((a, b) => Math.max(a, b));
-  const margin = Math.max((most - least) * 0.06, Math.abs(most) * 1e-6);
+  // A thousandth of the loss, so that of losses that are the same the axis has no digits that nobody needs.
+  const margin = Math.max((most - least) * 0.06, Math.abs(most) * 1e-3) || 1e-3;
   [least, most] = [least - margin, most + margin];
   const first = all_steps.reduce((a, b) => Math.min(a, b));
   const last = Math.max(all_steps.reduce((a, b) => Math.max(a, b)), first + 1);
@@ -32,7 +34,8 @@ function lossAxes(svg, frame) {
                shape("text", { x: frame.left - 6, y: frame.y(loss) + 4, "text-anchor": "end" }, loss.toFixed(digits)));
   }
   const step_by = Math.max(1, roundStep(frame.last - frame.first, Math.max(2, (frame.right - frame.left) / 70)));
-  for (let step = Math.ceil(frame.first / step_by) * step_by; step <= frame.last; step += step_by)
+  const last = loss_panel.steps.length > 1 || loss_panel.baseline.size > 1 ? frame.last : frame.first;
+  for (let step = Math.ceil(frame.first / step_by) * step_by; step <= last; step += step_by)
     svg.append(shape("path", { class: "axis", d: `M${frame.x(step)} ${frame.bottom}v4` }),
                shape("text", { x: frame.x(step), y: frame.bottom + 17, "text-anchor": "middle" }, String(step)));
   svg.append(shape("path", { class: "axis", d: `M${frame.left} ${frame.top}V${frame.bottom}H${frame.right}` }),

@@ -22,7 +22,7 @@ function timelineFrame() {
   const first = Math.floor(state.rank / most_ranks) * most_ranks;
   const ranks = Math.min(most_ranks, data.ranks.length - first);
   const plan = rowPlan(ranks <= 4 ? 1 : ranks <= 8 ? 0.75 : ranks <= 16 ? 0.55 : 0.45);
-  const chosen_plan = rowPlan(1.4);
+  const chosen_plan = rowPlan(1.6);
   return { width, first, ranks, plan, chosen_plan, left: is_phone() ? 34 : 128, right: width - (is_phone() ? 4 : 88), top: axis_height,
            height: axis_height + (ranks - 1) * plan.height + chosen_plan.height + 2 };
 }
@@ -40,6 +40,10 @@ function rankAt(frame, y) {
 
 function drawAxis(brush) {
   const { context, frame, colors } = brush;
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  context.fillStyle = colors.quiet;
+  if (!is_phone() && data.ranks.length > 1) context.fillText("rank: pp, dp, tp", 8, 9);
   const length = (state.end - state.begin) * tick;
   const by = roundStep(length, Math.max(3, Math.floor((frame.right - frame.left) / 70)));
   context.textAlign = "center";
@@ -52,7 +56,7 @@ function drawAxis(brush) {
     context.fillStyle = colors.quiet;
     const text = timeText(n * by, by);
     const half = brush.width(text) / 2;
-    context.fillText(text, Math.min(Math.max(x, half + 1), frame.width - half - 1), 9);
+    context.fillText(text, Math.min(Math.max(x, frame.left + half - 20), frame.width - half - 1), 9);
   }
 }
 
@@ -139,10 +143,12 @@ function drawTimeline() {
 
 function timelineSays(frame) {
   const length = (state.end - state.begin) * tick;
-  const first = data.timeline.steps[0][0];
-  const last = data.timeline.steps[data.timeline.steps.length - 1][0];
-  const parts = [`${timeText(timeOf(state.begin), length / 1000)} to ${timeText(timeOf(state.end), length / 1000)} ` +
-    (first === last ? `of step ${first}` : `of steps ${first} to ${last}`)];
+  const least = (state.end - state.begin) / 1000;  // devices end a step one after the other, so that steps overlap a little
+  const shown = data.timeline.steps.filter(([, begin, end]) => begin < state.end - least && end > state.begin + least)
+    .map(([number]) => number);
+  const [first, last] = [shown[0], shown[shown.length - 1]];
+  const parts = [`${timeText(timeOf(state.begin), length / 1000)} to ${timeText(timeOf(state.end), length / 1000)}` +
+    (shown.length === 0 ? "" : first === last ? ` in step ${first}` : ` in steps ${first} to ${last}`)];
   if (data.steps.step.length > data.timeline.steps.length) parts.push("earlier steps are not in this file");
   if (data.timeline.left_out === 1) parts.push("without the messages, which would be too many");
   if (data.timeline.left_out === 2) parts.push("without messages and what lies inside of instructions, which would be too many");

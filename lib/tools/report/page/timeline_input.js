@@ -192,6 +192,10 @@ function timelineLegend() {
     context.fillRect(0, 0, 26, 14);
     legend.append(element("li", {}, swatch, label));
   }
+  const passes = instructions.filter((what) => what.micro_batch > 0 && (what.work === "forward" || what.work === "backward"));
+  if (passes.length === 0) return;
+  const chunk = passes.some((what) => what.chunk > 0) ? ", c1: of chunk 1" : "";
+  legend.append(element("li", {}, `F1, B1: forward and backward pass of micro-batch 1${chunk}`));
 }
 
 function startTimeline() {

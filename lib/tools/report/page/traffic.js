@@ -38,7 +38,7 @@ function trafficFrame() {
   const width = find("traffic-chart").clientWidth;
   const left = 42;
   const cell = Math.min(46, Math.max(4, (width - left - 4) / traffic_panel.groups));
-  return { width, left, top: 42, cell, x: (column) => left + column * cell, y: (row) => 42 + row * cell };
+  return { width, left, top: 52, cell, x: (column) => left + column * cell, y: (row) => 52 + row * cell };
 }
 
 /** A square, larger and darker for more bytes; hollow where it crosses nodes. Its bytes stand in it where they fit. */
@@ -81,7 +81,7 @@ function trafficNodes(svg, frame) {
   const per_node = data.cluster.devices_per_node / of_group;
   for (let node = 0; node <= nodeOf(data.ranks.length - 1); ++node)
     if (per_node * frame.cell > 48)
-      svg.append(shape("text", { x: frame.x((node + 0.5) * per_node), y: 24, "text-anchor": "middle", style: "font-weight: 600" },
+      svg.append(shape("text", { x: frame.x((node + 0.5) * per_node), y: 30, "text-anchor": "middle", style: "font-weight: 600" },
                        `node ${node}`));
 }
 
@@ -89,7 +89,8 @@ function trafficDetail() {
   const { row, column } = traffic_panel;
   const cell = traffic_panel.cells[row][column];
   const itself = row === column && traffic_panel.of_group === 1;
-  const where = itself ? "itself" : `${groupName(column)}, on ${crossesNodes(row, column) ? "another" : "the same"} node`;
+  const nodes = traffic_panel.of_group > data.cluster.devices_per_node ? "nodes" : "node";
+  const where = itself ? "itself" : `${groupName(column)}, on ${crossesNodes(row, column) ? (nodes === "node" ? "another" : "other") : "the same"} ${nodes}`;
   find("traffic-detail").textContent = `${groupName(row)} to ${where}: ` +
     (cell.messages ? `${bytesText(cell.bytes)} in ${cell.messages} messages` : "nothing");
 }
@@ -157,6 +158,7 @@ function startTraffic() {
     "within a node). K is 1024 bytes, M 1024 K.";
   if (traffic_panel.of_group > 1) find("traffic-says").textContent += ` Each row and column stands for ${traffic_panel.of_group} ranks.`;
   const chart = find("traffic-chart");
+  for (const one of [chart, find("traffic-detail"), find("traffic-pairs")]) one.hidden = data.ranks.length === 1;
   chart.addEventListener("keydown", trafficKeys);
   chart.addEventListener("pointermove", trafficPointer);
   chart.addEventListener("pointerdown", trafficPointer);
