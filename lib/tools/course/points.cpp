@@ -64,8 +64,9 @@ class Reader {
     {
         const json* found = find(key);
         if (found == nullptr) return {};
-        require(found->is_string() && std::find(known.begin(), known.end(), *found) != known.end(), key,
-                "expected one of \"{}\", not {}", joined(known, "\", \""), found->dump());
+        require(found->is_string() && std::find(known.begin(), known.end(),
+                                                found->get_ref<const std::string&>()) != known.end(),
+                key, "expected one of \"{}\", not {}", joined(known, "\", \""), found->dump());
         return found->get<std::string>();
     }
 
