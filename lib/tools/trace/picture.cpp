@@ -95,9 +95,9 @@ std::vector<double> round_times(const Frame& frame, const TimeUnit& unit)
 {
     const double step = round_step(tick_distance * frame.seconds_per_pixel() / unit.seconds);
     std::vector<double> times;
-    for (double k = std::ceil(frame.window.begin / unit.seconds / step);
-         k * step * unit.seconds <= frame.window.end; k += 1.0)
-        times.push_back(k * step);
+    const auto first = static_cast<std::int64_t>(std::ceil(frame.window.begin / unit.seconds / step));
+    for (std::int64_t k = first; static_cast<double>(k) * step * unit.seconds <= frame.window.end; ++k)
+        times.push_back(static_cast<double>(k) * step);
     return times;
 }
 
