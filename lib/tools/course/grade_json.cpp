@@ -23,6 +23,7 @@ json json_of(const GradedPart& graded)
                      {"virtual_seconds", graded.result.cost.virtual_seconds},
                      {"tests", std::move(tests)}};
     if (!graded.result.note.empty()) exercise["note"] = graded.result.note;
+    if (!graded.result.timeline.empty()) exercise["timeline"] = graded.result.timeline;
     return exercise;
 }
 
@@ -36,6 +37,7 @@ GradedPart part_of(const json& exercise, const Part& part)
     for (const json& test : exercise.at("tests"))
         graded.result.cases.push_back({test.at("name"), test.at("passed"), test.at("messages")});
     graded.result.note = exercise.value("note", "");
+    graded.result.timeline = exercise.value("timeline", "");
     graded.result.cost = {exercise.at("traffic_bytes"), exercise.at("virtual_seconds")};
     return graded;
 }

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "lib/tools/grade/judge_timeline.hpp"
+
 namespace grade {
 
 namespace {
@@ -50,7 +52,9 @@ std::string problems_of(const std::string& file, const std::vector<NamedCase>& c
         for (std::size_t i = 0; i < cases.size() && messages.size() < shown_cases; ++i) {
             if (results[i].started != started) continue;
             const std::string message = verdict(cases[i], results[i]);
-            if (!message.empty()) messages.push_back(cases[i].name + ": " + message);
+            if (message.empty()) continue;
+            note_timeline(cases[i].name, results[i]);
+            messages.push_back(cases[i].name + ": " + message);
         }
     }
     return join(messages);

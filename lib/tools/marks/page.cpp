@@ -17,6 +17,7 @@ th { border-bottom: 2px solid #8796a5; } td { border-bottom: 1px solid #d5dce3; 
 .done { color: #0a6b3d; } .wrong { color: #a02318; } .open { color: #5b6875; }
 .caution { background: #fff3d0; border-left: 4px solid #c98a00; padding: 0.5em 1em; }
 pre { background: #f3f5f7; padding: 0.7em 1em; overflow-x: auto; white-space: pre-wrap; font-size: 13px; }
+figure { margin: 0.5em 0; } figcaption { color: #5b6875; font-size: 13px; }
 svg { max-width: 100%; height: auto; }
 .wide { overflow-x: auto; } .marks td, .marks th { padding: 0.15em 0.35em; text-align: center; }
 .marks td:first-child, .marks th:first-child { position: sticky; left: 0; background: #ffffff; text-align: left; }

@@ -205,13 +205,12 @@ void draw_legend(Canvas& canvas, double x, double y,
     canvas.close();
 }
 
-void write_svg_timeline(const std::string& path, std::span<const RankTrace> traces,
-                        const PictureOptions& options)
+std::string svg_timeline(std::span<const RankTrace> traces, const PictureOptions& options, bool idle_shares)
 {
     check(options.width >= 600, "a picture {} pixels wide: expected 600 at least", options.width);
     check_times(traces);
     const std::string title = title_of(options, traces.size());
-    const View view{pipeline_of(traces, options), options.memory_counts};
+    const View view{pipeline_of(traces, options), options.memory_counts, idle_shares};
     const double last = last_time(traces);
     const double width = width_of(options, traces, view.pipeline, last);
     Canvas canvas(title, style_of(traces, view.pipeline));
@@ -232,7 +231,13 @@ void write_svg_timeline(const std::string& path, std::span<const RankTrace> trac
             y = bottom + axis_height;
         }
     }
-    write_text(path, canvas.finish(width, y));
+    return canvas.finish(width, y);
+}
+
+void write_svg_timeline(const std::string& path, std::span<const RankTrace> traces,
+                        const PictureOptions& options)
+{
+    write_text(path, svg_timeline(traces, options));
 }
 
 }  // namespace shardlings

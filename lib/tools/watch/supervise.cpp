@@ -27,7 +27,8 @@ namespace {
 
 constexpr int could_not_start = 127;
 constexpr useconds_t between_looks = 25'000;
-constexpr int looks_for_stacks = 80;   // at most: two seconds, for ranks of a busy machine to write where they are
+constexpr int looks_for_stacks =
+    80;  // at most: two seconds, for ranks of a busy machine to write where they are
 constexpr int looks_for_the_end = 80;  // after SIGTERM; mpirun takes a second
 // When a rank has failed, mpirun ends the others; only when it does not, they wait for ever.
 constexpr std::chrono::milliseconds for_the_launcher{2500};
@@ -174,18 +175,24 @@ class Run {
             suspicion_ = false;
             return {};
         }
-        for (const int rank : graph.stuck()) {
-            const Header& header = graph.rank(rank).record->header;
-            const auto question = static_cast<int>(header.stack_signal);
-            if (header.pid > 0 && question >= SIGRTMIN && question <= SIGRTMAX) kill(header.pid, question);
-        }
-        for (int look = 0; look < looks_for_stacks && !have_stacks(job, graph.stuck()); ++look)
-            usleep(between_looks);
-        const auto views = observer_.load(job);
-        Graph with_stacks(views);
+        ask_for_stacks(job, graph.stuck());
+        ask_for_stacks(job, Graph(observer_.load(job)).stuck());  // others may have come to a halt meanwhile
+        const Graph with_stacks(observer_.load(job));
         const Graph& last = with_stacks.stuck().empty() ? graph : with_stacks;
         say(about_.empty() ? deadlock_report(last) : brief_deadlock_report(last, about_));
         return deadlock_code;
+    }
+
+    /// Makes those of the ranks that have not yet done it write where they are.
+    void ask_for_stacks(Job& job, const std::vector<int>& ranks)
+    {
+        for (const int rank : ranks) {
+            const Header& header = job[rank].record->header;
+            const auto question = static_cast<int>(header.stack_signal);
+            if (header.frame_count == 0 && header.pid > 0 && question >= SIGRTMIN && question <= SIGRTMAX)
+                kill(header.pid, question);
+        }
+        for (int look = 0; look < looks_for_stacks && !have_stacks(job, ranks); ++look) usleep(between_looks);
     }
 
     bool have_stacks(Job& job, const std::vector<int>& ranks)
