@@ -184,7 +184,7 @@ TEST_CASE("a student's page has the picture of a case that failed, with text of 
     const std::string page = page_with(noted(result, small::hostile));
     pugi::xml_document read;
     REQUIRE(read.load_string(page.c_str(), pugi::parse_default | pugi::parse_doctype));
-    const pugi::xml_node svg = read.select_node("//figure/svg").node();
+    const pugi::xml_node svg = read.select_node("//figure//svg").node();
     CHECK(svg);
     CHECK(read.select_nodes("//script").empty());
     CHECK_FALSE(contains(page, "\x1b"));

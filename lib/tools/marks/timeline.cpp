@@ -97,7 +97,7 @@ try {
     options.title = plain_line(fmt::format("What the device of each rank did: {}", read.name), 120);
     const std::string picture = svg_timeline(traces, options, false);
     pugi::xml_node figure = parent.append_child("figure");
-    figure.append_buffer(picture.data(), picture.size());
+    add_wide(figure, options.title).append_buffer(picture.data(), picture.size());
     add(figure, "figcaption", reading(read));
 } catch (const Error&) {
     // advice from outside that cannot be read
