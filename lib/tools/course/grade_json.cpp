@@ -2,6 +2,7 @@
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/grade.hpp"
+#include "lib/tools/course/json_problem.hpp"
 
 namespace shardlings {
 
@@ -76,7 +77,7 @@ Grade grade_of_json(const std::string& text, const Manifest& manifest)
         check(next == exercises.size(), "it has {} parts, the lessons {}", exercises.size(), next);
         return grade;
     } catch (const json::exception& error) {
-        throw Error(fmt::format("this is no grade: {}", error.what()));
+        throw Error(fmt::format("this is no grade: {}", problem_of(error)));
     }
 }
 

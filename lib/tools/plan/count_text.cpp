@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/units.hpp"
 #include "lib/tools/plan/parts.hpp"
 #include "lib/tools/plan/report.hpp"
@@ -92,10 +93,11 @@ void add_step(std::string& text, const Run& run, const Split& split, const Clust
 
 std::string text_of(const Model& m)
 {
-    std::string text = fmt::format("{}: {} layers, {} hidden, {} heads", m.name, m.layers, m.hidden, m.heads);
+    std::string text = fmt::format("{}: {}, {} hidden, {}", m.name, counted(m.layers, "layer"), m.hidden,
+                                   counted(m.heads, "head"));
     if (m.kv_heads != m.heads) add(text, ", {} of keys and values", m.kv_heads);
     if (m.mlp != 4 * m.hidden) add(text, ", MLP {}{}", m.mlp, m.gated ? " gated" : "");
-    add(text, ", {} tokens a sequence, vocabulary {}", m.sequence, m.vocabulary);
+    add(text, ", {} a sequence, vocabulary {}", counted(m.sequence, "token"), m.vocabulary);
     return text;
 }
 
