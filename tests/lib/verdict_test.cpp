@@ -111,6 +111,8 @@ TEST_CASE("the namespaces that a symbol begins with")
     CHECK_FALSE(grade::why_forbidden("_ZN10shardlings6Device11reset_peaksEv", {}).empty());
     CHECK(grade::why_forbidden("_ZN4zero4stepEv", {"zero"}).empty());
     CHECK_FALSE(grade::why_forbidden("_ZN4zero4stepEv", {}).empty());
+    CHECK(grade::why_forbidden("__isoc23_strtoll", {}).empty());
+    CHECK_FALSE(grade::why_forbidden("__isoc23_fscanf", {}).empty());
 }
 
 TEST_CASE("counters that are not what was told are a contradiction")
