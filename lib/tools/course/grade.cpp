@@ -55,16 +55,22 @@ class Copy {
         return folder() / lesson.name / part.file;
     }
 
-    /// The text with the copy's file names as they are in the submission.
+    /// The text with the copy's file names as they are in the submission, and others without the place of the
+    /// course on this machine.
     std::string original(std::string text) const
     {
-        const std::string here = places_.shown(folder()) + "/";
-        for (auto at = text.find(here); at != text.npos; at = text.find(here, at))
-            text.replace(at, here.size(), "exercises/");
+        replace(text, places_.root.string() + "/", "");
+        replace(text, places_.shown(folder()) + "/", "exercises/");
         return text;
     }
 
   private:
+    static void replace(std::string& text, const std::string& what, const std::string& by)
+    {
+        for (auto at = text.find(what); at != text.npos; at = text.find(what, at + by.size()))
+            text.replace(at, what.size(), by);
+    }
+
     /// Graders of several machines may share the build folder.
     static std::string host()
     {
