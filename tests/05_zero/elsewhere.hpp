@@ -1,6 +1,7 @@
 // That nothing which a stage shards is kept whole in ordinary memory instead.
 #pragma once
 
+#include "lib/tools/grade/protocol.hpp"
 #include "tests/05_zero/sizes.hpp"
 
 namespace zero_test {
@@ -24,8 +25,8 @@ inline NamedCase elsewhere_case(const std::string& operation, const std::string&
                     static_cast<int>(r),
                     fmt::format(
                         "the heap grew by {} bytes beside the device's memory (buckets have 131072): are "
-                        "{} kept in a std::vector, where no budget sees them?",
-                        grown, what)));
+                        "{} {}, in a std::vector?",
+                        grown, what, hoarding)));
         return found;
     };
     return named;

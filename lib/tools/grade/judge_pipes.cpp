@@ -176,6 +176,7 @@ bool Pipes::take_frame(int number, const Frame& frame, std::string_view text)
     }
     if (frame.kind == FrameKind::result)
         return rank.index == frame.index && write_result(number, frame.index, text);
+    if (rank.misnumbered) return true;  // whatever is told counts no more
     if (!rank.ledger || frame.size > 0 || frame.kind > FrameKind::heap_peak) return false;
     rank.ledger->take(frame);
     rank.timeline->take(frame);

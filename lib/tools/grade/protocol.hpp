@@ -45,6 +45,9 @@ inline std::string frames_pipe(const std::string& folder, int rank)
 /// In the message about a case in which a rank wrote to what the machine counts: nothing of that part counts.
 inline constexpr const char* tampering = "written to by the submission";
 
+/// In the message about a case in which what the device's memory is for was kept beside it: the same.
+inline constexpr const char* hoarding = "kept where no budget sees them";
+
 enum class FrameKind : std::uint32_t {
     case_begins,      // index
     result,           // index; `size` bytes of CBOR follow
