@@ -201,7 +201,7 @@ judges += $(BUILD)/tests/$1/test
 endef
 
 # A driver counts its heap (lib/tools/grade/driver_heap.cpp).
-wrap_malloc := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
+wrap_malloc := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=__cxa_allocate_exception
 count_heap := $(if $(and $(filter Linux,$(shell uname)),$(if $(findstring address,$(SANITIZE)),,yes)),$(wrap_malloc))
 
 # A driver runs one file of somebody's code, with the reference for everything else: $1 lesson, $2 file, $3 object,

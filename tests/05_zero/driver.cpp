@@ -60,7 +60,9 @@ int main(int argc, char** argv)
                        {"optimizer", zero_test::optimizer},
                        {"gradients", zero_test::gradients},
                        {"values", zero_test::values},
-                       {"elsewhere", zero_test::elsewhere},
+                       {"states_elsewhere", zero_test::states_elsewhere},
+                       {"gradients_elsewhere", zero_test::gradients_elsewhere},
+                       {"values_elsewhere", zero_test::values_elsewhere},
                        {"train", zero_test::train},
                        {"refused_replica", zero_test::refused_replica}});
 }

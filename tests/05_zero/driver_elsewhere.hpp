@@ -1,33 +1,91 @@
-// Values of stage 3, and how much ordinary memory there is beside them while modules compute.
+// How much ordinary memory there is beside the device's, of each stage.
 #pragma once
 
 #include "lessons/05_zero/zero.hpp"
 #include "lib/tools/grade/driver_frames.hpp"
-#include "tests/05_zero/driver_watch.hpp"
+#include "tests/05_zero/driver_gradients.hpp"
+#include "tests/05_zero/driver_optimizer.hpp"
 
 namespace zero_test {
 
-/// Trains one micro-batch; output "grown": the bytes by which the heap was larger in some pass than before
-/// the values were made, at most.
-inline void elsewhere(Case& c)
+/// By how much the heap is larger than it was, at the moments that are looked at.
+class HeapWatch {
+  public:
+    void look() { grown_ = std::max(grown_, heap_in_use() - begin_); }
+    /// Output "grown": bytes, at most.
+    void put(Case& c) const { c.put("grown", static_cast<double>(grown_)); }
+
+  private:
+    std::int64_t begin_ = heap_in_use();
+    std::int64_t grown_ = 0;
+};
+
+/// GivenValues without anything written down, which would be memory too.
+class SilentValues : public GivenValues {
+  public:
+    using GivenValues::GivenValues;
+    void gather_shards() override {}
+};
+
+/// Stage 1: two updates; the heap after each.
+inline void states_elsewhere(Case& c)
 {
     std::optional<Group> group = group_of(c);
     if (!group) return;
-    std::int64_t begin = 0;
-    std::int64_t grown = 0;
-    const auto pass = [&](char, std::size_t, std::int64_t) {
-        grown = std::max(grown, heap_in_use() - begin);
-    };
-    Modules modules = make_probes(sizes_of(c), c.flag("first_reads"), &c.device(), pass);
+    Modules modules = make_probes(sizes_of(c), c.flag("first_reads"));
     const std::vector<Bucket> buckets = buckets_of(c, modules, *group);
-    begin = heap_in_use();
+    SilentValues values(c, *group, buckets, true);
+    GivenGradients gradients(c, *group, buckets);
+    for (std::size_t b = 0; b < buckets.size(); ++b) gradients.held(b).tensor.fill_zero();
+    HeapWatch heap;
+    auto optimizer = zero::make_sharded_optimizer(*group, buckets, values, gradients);
+    for (int step = 0; step < 2; ++step) {
+        optimizer->update({1e-3, 0.9, 0.99, 1e-8, 0.0}, 1.0, nullptr);
+        heap.look();
+    }
+    heap.put(c);
+}
+
+/// Stage 2: two micro-batches; the heap in each backward pass, where a module adds to its gradients, and at
+/// the end.
+inline void gradients_elsewhere(Case& c)
+{
+    std::optional<Group> group = group_of(c);
+    if (!group) return;
+    std::optional<HeapWatch> heap;
+    Modules modules = make_probes(sizes_of(c), c.flag("first_reads"), &c.device(),
+                                  [&](char, std::size_t, std::int64_t) { heap->look(); });
+    const std::vector<Bucket> buckets = buckets_of(c, modules, *group);
+    heap.emplace();
+    auto gradients = zero::make_sharded_gradients(*group, modules, buckets, replica_options(c), {});
+    IdleValues values;
+    for (std::size_t i = 0; i < modules.size(); ++i)
+        modules[i] = data_parallel::make_hooked(std::move(modules[i]), i, values, *gradients);
+    const std::vector<MicroBatch> batches = micro_batches(2);
+    gradients->begin_step(std::ssize(batches));
+    training::accumulate_gradients(modules, batches, 1.0);
+    gradients->finish();
+    heap->look();
+    heap->put(c);
+}
+
+/// Stage 3: the heap in each pass over one micro-batch.
+inline void values_elsewhere(Case& c)
+{
+    std::optional<Group> group = group_of(c);
+    if (!group) return;
+    std::optional<HeapWatch> heap;
+    Modules modules = make_probes(sizes_of(c), c.flag("first_reads"), &c.device(),
+                                  [&](char, std::size_t, std::int64_t) { heap->look(); });
+    const std::vector<Bucket> buckets = buckets_of(c, modules, *group);
+    heap.emplace();
     auto values =
         zero::make_sharded_values(*group, modules, buckets, replica_options(c), zero::Fetch::all_gather);
     IdleGradients gradients;
     for (std::size_t i = 0; i < modules.size(); ++i)
         modules[i] = data_parallel::make_hooked(std::move(modules[i]), i, *values, gradients);
     training::accumulate_gradients(modules, micro_batches(1), 1.0);
-    c.put("grown", static_cast<double>(grown));
+    heap->put(c);
 }
 
 }  // namespace zero_test

@@ -1,5 +1,5 @@
+#include "tests/05_zero/elsewhere.hpp"
 #include "tests/05_zero/gradients_check.hpp"
-#include "tests/05_zero/sizes.hpp"
 
 using namespace zero_test;
 
@@ -18,6 +18,7 @@ TEST_CASE("05.3 make_sharded_gradients: what each backward pass holds, sends, wa
     GradientsCase without_overlap{setup_of(uneven, 3, 1), 2};
     without_overlap.setup.overlap = false;
     cases.push_back(gradients_case(without_overlap));
+    cases.push_back(elsewhere_case("gradients_elsewhere", "gradients", 4));
     run_and_check("gradients", cases);
 }
 

@@ -1,5 +1,5 @@
+#include "tests/05_zero/elsewhere.hpp"
 #include "tests/05_zero/optimizer_check.hpp"
-#include "tests/05_zero/sizes.hpp"
 
 using namespace zero_test;
 
@@ -13,6 +13,7 @@ TEST_CASE("05.2 make_sharded_optimizer: own shards only, and bitwise the update 
         for (const bool whole : {false, true})
             cases.push_back(
                 optimizer_case({setup_of(uneven, whole ? 3 : 8, 1, dtype), whole, whole ? 0.5 : 0.0}));
+    cases.push_back(elsewhere_case("states_elsewhere", "optimizer states", 4));
     run_and_check("optimizer", cases);
 }
 

@@ -1,4 +1,4 @@
-#include "tests/05_zero/sizes.hpp"
+#include "tests/05_zero/elsewhere.hpp"
 #include "tests/05_zero/values_check.hpp"
 
 using namespace zero_test;
@@ -13,31 +13,6 @@ ValuesCase case_of(const Sizes& sizes, int degree, std::int64_t bucket_bytes, DT
     ValuesCase one;
     one.setup = setup_of(sizes, degree, bucket_bytes, dtype);
     return one;
-}
-
-/// A bucket of 128 KiB for each module. What else the heap grows by is a few objects and names for each
-/// bucket: half a bucket is far more, and less than anything that is worth keeping.
-NamedCase elsewhere_case(int degree)
-{
-    const Setup setup = setup_of({{16384}, {16384}, {16384}, {16384}}, degree, 1);
-    constexpr double allowed = 65536.0;  // bytes
-    NamedCase named;
-    named.name = setup.name();
-    named.input = case_input(setup, "elsewhere", {});
-    named.check = [degree](const CaseResult& result) {
-        std::vector<std::string> found;
-        const std::vector<const RankResult*> ranks = members(result, degree);
-        for (std::size_t r = 0; r < ranks.size() && found.empty(); ++r)
-            if (const double grown = ranks[r]->outputs.at("grown"); grown > allowed)
-                found.push_back(on_rank(
-                    static_cast<int>(r),
-                    fmt::format(
-                        "the heap grew by {} bytes beside the device's memory (buckets have 131072): are "
-                        "parameters kept in a std::vector, where no budget sees them?",
-                        grown)));
-        return found;
-    };
-    return named;
 }
 
 }  // namespace
@@ -95,5 +70,6 @@ TEST_CASE(
 
 TEST_CASE("05.4 make_sharded_values: nothing is kept in ordinary memory instead", "[05.4]")
 {
-    run_and_check("values", {elsewhere_case(4), elsewhere_case(1)});
+    run_and_check("values", {elsewhere_case("values_elsewhere", "parameters", 4),
+                             elsewhere_case("values_elsewhere", "parameters", 1)});
 }

@@ -33,7 +33,8 @@ std::string found_in(const std::string& source)
                                      {}, 60.0);
         shardlings::check(compiled.exit_code == 0, "{}", compiled.output);
     }
-    return grade::objections(folder / "student.o", folder / "reference.o", {"devices"});
+    return grade::objections(folder / "student.o", folder / "reference.o",
+                             {{"devices"}, {"_ZNSs6appendEPKc"}});
 }
 
 std::string in_exercise(const std::string& before, const std::string& body)
@@ -67,6 +68,11 @@ TEST_CASE("objects of honest code hold nothing to object to")
     CHECK(found_in(in_exercise("#include <stdexcept>\n#include <string>\n",
                                "try { return std::stoi(std::to_string(x)) + int(std::stoll(\"7\")); }"
                                " catch (const std::invalid_argument&) { return 0; }")) == "");
+    CHECK(found_in("#undef _FORTIFY_SOURCE\n#define _FORTIFY_SOURCE 2\n" +
+                   in_exercise("#include <cstdio>\n#include <cstring>\n",
+                               "char text[8]; std::snprintf(text, sizeof text, \"%d\", x); std::puts(text);"
+                               " char copy[8]; std::memcpy(copy, text, static_cast<unsigned>(x));"
+                               " return std::printf(\"%s\\n\", copy);")) == "");
 }
 
 TEST_CASE("objects are refused for what reaches past the machine, with symbol and line")
@@ -79,6 +85,14 @@ TEST_CASE("objects are refused for what reaches past the machine, with symbol an
     CHECK(contains(found_in(in_exercise("#include <dlfcn.h>", "return dlsym(nullptr, \"f\") != nullptr;")),
                    "uses dlsym"));
     CHECK(contains(found_in(in_exercise("", "asm volatile(\"syscall\"); return x;")), "system calls"));
+    CHECK(
+        contains(found_in(in_exercise("namespace shardlings { struct Comm { int split(int, int) const; }; }",
+                                      "return shardlings::Comm{}.split(x, x);")),
+                 "uses shardlings::Comm::split(int, int) const: it makes groups"));
+    CHECK(contains(found_in(in_exercise("__attribute__((section(\".text.x,\\\"ax\\\",@progbits#\"), used)) "
+                                        "static const unsigned char code[] = {0xc3};",
+                                        "return x;")),
+                   "data in a section of machine code"));
 }
 
 TEST_CASE("objects are refused for what they define and keep")

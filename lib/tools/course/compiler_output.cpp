@@ -18,12 +18,14 @@ bool contains(std::string_view text, std::string_view part)
     return text.find(part) != text.npos;
 }
 
-/// The message when the line reports an error, else empty.
+/// The message when the line reports an error, else empty. What the linker says of where else something is
+/// defined, in a file of the course's own, is left out.
 std::string error_in(const std::string& line)
 {
     for (const std::string_view problem : {"undefined reference to", "multiple definition of"})
         if (const auto at = line.find(problem); at != line.npos)
-            return "link error: " + shortened(std::string_view(line).substr(at), columns);
+            return "link error: " +
+                   shortened(std::string_view(line).substr(at, line.find("; ", at) - at), columns);
     if (contains(line, "ld returned ")) return {};
     if (contains(line, ": error: ") || contains(line, ": fatal error: ") ||
         contains(line, "internal compiler error") || contains(line, "*** No rule to make target"))

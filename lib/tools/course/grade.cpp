@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
-#include <set>
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
@@ -55,16 +54,22 @@ class Copy {
         return folder() / lesson.name / part.file;
     }
 
-    /// The text with the copy's file names as they are in the submission.
+    /// The text with the copy's file names as they are in the submission, and others without the place of the
+    /// course on this machine.
     std::string original(std::string text) const
     {
-        const std::string here = places_.shown(folder()) + "/";
-        for (auto at = text.find(here); at != text.npos; at = text.find(here, at))
-            text.replace(at, here.size(), "exercises/");
+        replace(text, places_.root.string() + "/", "");
+        replace(text, places_.shown(folder()) + "/", "exercises/");
         return text;
     }
 
   private:
+    static void replace(std::string& text, const std::string& what, const std::string& by)
+    {
+        for (auto at = text.find(what); at != text.npos; at = text.find(what, at + by.size()))
+            text.replace(at, what.size(), by);
+    }
+
     /// Graders of several machines may share the build folder.
     static std::string host()
     {
@@ -175,13 +180,13 @@ PartResult refused(const std::string& why)
 }
 
 PartResult judge_object(const Places& places, const Runner& runner, const Copy& copy, const Lesson& lesson,
-                        const Part& part, const Grade& grade, const std::set<std::string>& namespaces)
+                        const Part& part, const Grade& grade, const grade::Trusted& trusted)
 {
     const std::string errors = build_failure(places, lesson, part, copy.whose(), copy.source(lesson, part));
     if (!errors.empty()) return not_built(errors);
     const fs::path object = fs::path(lesson.name) / (part.stem() + ".o");
     const std::string found = grade::objections(places.build / "obj" / copy.whose() / object,
-                                                places.build / "obj" / "solutions" / object, namespaces);
+                                                places.build / "obj" / "solutions" / object, trusted);
     if (!found.empty()) return refused("not run, because of what its object file holds:\n" + found);
     TestRun run = test_run_of(places, lesson, part, copy.whose());
     run.seed = grade.seed;
@@ -190,17 +195,18 @@ PartResult judge_object(const Places& places, const Runner& runner, const Copy& 
     PartResult result = judge_part(runner, run);
     for (const CaseReport& one : result.cases)
         for (const std::string& message : one.messages)
-            if (message.find(grade::tampering) != message.npos) return refused(message);
+            for (const char* cheat : {grade::tampering, grade::hoarding})
+                if (message.find(cheat) != message.npos) return refused(message);
     return result;
 }
 
 /// The result of one part. Nothing that its code does ends the grading of the others.
 PartResult judge(const Places& places, const Runner& runner, const Copy& copy, const Lesson& lesson,
-                 const Part& part, const Grade& grade, const std::set<std::string>& namespaces)
+                 const Part& part, const Grade& grade, const grade::Trusted& trusted)
 {
     PartResult result;
     try {
-        result = judge_object(places, runner, copy, lesson, part, grade, namespaces);
+        result = judge_object(places, runner, copy, lesson, part, grade, trusted);
     } catch (const std::exception& error) {
         result = refused(fmt::format("cannot be judged: {}", error.what()));
     }
@@ -253,13 +259,13 @@ Grade grade_submission(const Places& places, const Manifest& manifest, const Run
     for (std::size_t i = 0; i < entries.size(); ++i)
         if (!entries[i].graded.judged) open.push_back(i);
     build(places, copy, open.size(), grade.tamper_proof);
-    const std::set<std::string> namespaces = grade::namespaces_of(places.build / "obj" / "solutions");
+    const grade::Trusted trusted = grade::trusted_objects(places.build / "obj");
     std::vector<PartResult> results(open.size());
     two_at_a_time(
         open.size(),
         [&](std::size_t i) {
             const Entry& entry = entries[open[i]];
-            results[i] = judge(places, runner, copy, *entry.lesson, entry.graded.part, grade, namespaces);
+            results[i] = judge(places, runner, copy, *entry.lesson, entry.graded.part, grade, trusted);
         },
         [&](std::size_t i) {
             grade.parts[open[i]].result = std::move(results[i]);

@@ -88,12 +88,21 @@ bool is_one_of(const std::array<std::string_view, count>& names, std::string_vie
     return std::ranges::find(names, name) != names.end();
 }
 
-constexpr std::array<std::string_view, 38> c_functions{
-    "memcpy", "memmove", "memset",  "memcmp",   "memchr",    "strlen",  "strcmp",  "strncmp",
-    "strchr", "qsort",   "bsearch", "abs",      "labs",      "llabs",   "div",     "ldiv",
-    "lldiv",  "rand",    "srand",   "printf",   "puts",      "putchar", "fprintf", "fputs",
-    "fputc",  "fwrite",  "fflush",  "snprintf", "vsnprintf", "stdout",  "stderr",  "strtol",
-    "strtod", "strtoul", "strtoll", "strtoull", "strtof",    "strtold"};
+constexpr std::array<std::string_view, 50> c_functions{
+    "memcpy",  "memmove",  "memset",   "memcmp",    "memchr",  "bcmp",    "strlen",  "strcmp",  "strncmp",
+    "strchr",  "strstr",   "qsort",    "bsearch",   "abs",     "labs",    "llabs",   "div",     "ldiv",
+    "lldiv",   "rand",     "srand",    "printf",    "puts",    "putchar", "fprintf", "fputs",   "fputc",
+    "fwrite",  "fflush",   "snprintf", "vsnprintf", "stdout",  "stderr",  "strtol",  "strtod",  "strtoul",
+    "strtoll", "strtoull", "strtof",   "strtold",   "atoi",    "atof",    "toupper", "tolower", "isdigit",
+    "isalpha", "isspace",  "clock",    "time",      "vfprintf"};
+
+/// What calls of the functions above become: with _FORTIFY_SOURCE, which Ubuntu's compiler defines by itself,
+/// they are given the size of what they write to; since glibc 2.38 numbers are read as C23 has it; clang's
+/// ctype.
+constexpr std::array<std::string_view, 13> c_functions_by_other_names{
+    "__memcpy_chk",     "__memmove_chk",     "__memset_chk",   "__printf_chk",    "__fprintf_chk",
+    "__snprintf_chk",   "__vsnprintf_chk",   "__vfprintf_chk", "__isoc23_strtol", "__isoc23_strtoul",
+    "__isoc23_strtoll", "__isoc23_strtoull", "__ctype_b_loc"};
 
 constexpr std::array<std::string_view, 12> of_the_compiler{
     "__gxx_personality_v0", "_Unwind_Resume", "__libc_single_threaded", "_GLOBAL_OFFSET_TABLE_",
@@ -106,7 +115,9 @@ constexpr std::array<std::string_view, 47> mathematics{
     "fma",  "fmax",  "fmin",  "fmod",   "frexp", "hypot",  "ilogb",  "ldexp", "lgamma",    "llround",
     "log",  "log10", "log1p", "log2",   "logb",  "lrint",  "lround", "modf",  "nearbyint", "nextafter",
     "pow",  "rint",  "round", "scalbn", "sin",   "sincos", "sinh"};
-constexpr std::array<std::string_view, 5> more_mathematics{"sqrt", "tan", "tanh", "tgamma", "trunc"};
+constexpr std::array<std::string_view, 12> more_mathematics{"sqrt",   "tan",       "tanh",  "tgamma",
+                                                            "trunc",  "llrint",    "nan",   "remainder",
+                                                            "remquo", "roundeven", "exp10", "scalbln"};
 
 bool is_mathematics(std::string_view name)
 {
@@ -210,10 +221,8 @@ std::string why_forbidden(const std::string& symbol, const std::set<std::string>
             symbol.starts_with("MPIR_"))
             return "belongs to MPI, which Comm alone speaks: its messages are what is counted";
         if (symbol.starts_with("__cxa_") && symbol != "__cxa_thread_atexit") return {};
-        // glibc from 2.38 on, as in Debian 13, calls strtol and its like by the name of C23's.
-        constexpr std::string_view c23 = "__isoc23_";
-        const std::string name = symbol.starts_with(c23) ? symbol.substr(c23.size()) : symbol;
-        if (is_one_of(c_functions, name) || is_one_of(of_the_compiler, symbol) || is_mathematics(symbol))
+        if (is_one_of(c_functions, symbol) || is_one_of(c_functions_by_other_names, symbol) ||
+            is_one_of(of_the_compiler, symbol) || is_mathematics(symbol))
             return {};
         return not_offered;
     }

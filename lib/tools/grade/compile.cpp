@@ -2,6 +2,8 @@
 
 #include <fstream>
 #include <iterator>
+#include <sstream>
+#include <string_view>
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/grade/assembler.hpp"
@@ -44,6 +46,28 @@ std::string why_stopped(const ProcessResult& process)
     return {};
 }
 
+bool has_error_of_compiler(std::string_view output)
+{
+    for (const std::string_view mark : {": error: ", ": fatal error: ", "internal compiler error"})
+        if (output.find(mark) != output.npos) return true;
+    return false;
+}
+
+/// What a compilation failed for when it was not the compiler that found an error, but the assembler or the
+/// system: "Error: unknown pseudo-op", "Fatal error: can't write".
+std::string said_by_others(const std::string& output, int exit_code)
+{
+    std::istringstream lines(output);
+    for (std::string line; std::getline(lines, line);)
+        for (const std::string_view mark : {"Fatal error: ", "Error: "})
+            if (const auto at = line.find(mark); at != line.npos)
+                return "the assembler says: " + line.substr(at + mark.size());
+    const auto begin = output.find_first_not_of(" \n");
+    const std::string first =
+        begin == output.npos ? "" : ", saying: " + output.substr(begin, output.find('\n', begin) - begin);
+    return fmt::format("the compiler ended with status {}{}", exit_code, first);
+}
+
 std::string text_of(const fs::path& file)
 {
     std::ifstream stream(file, std::ios::binary);
@@ -75,19 +99,20 @@ Compiled compile_apart(const fs::path& root, const fs::path& source, const fs::p
     Compiled result{process.exit_code == 0, printable(process.output, most_said)};
     const fs::path from = built / object.filename();
     const fs::path preprocessed = fs::path(from).replace_extension(".ii");
-    result.good = result.good && is_plain(from, largest_object) && is_plain(preprocessed, largest_object);
-    if (result.good)
-        if (const std::string why = assembler_in(text_of(root / source), text_of(preprocessed)); !why.empty())
-            result = {false, fmt::format("{}: error: {}\n", source.string(), why)};
+    const bool can_be_seen = is_plain(preprocessed, largest_object);
+    std::string why = why_stopped(process);
+    if (can_be_seen)
+        if (std::string found = assembler_in(text_of(root / source), text_of(preprocessed)); !found.empty())
+            why = std::move(found);
+    result.good = result.good && why.empty() && can_be_seen && is_plain(from, largest_object);
     if (result.good) {
         fs::create_directories((root / object).parent_path());
         fs::copy_file(from, root / object, fs::copy_options::overwrite_existing);
-    } else if (const std::string why = why_stopped(process); !why.empty()) {
-        result.output = fmt::format("{}: error: {}\n{}", source.string(), why, result.output);
-    } else if (result.output.find("error") == std::string::npos) {
-        result.output = fmt::format("{}: error: the compiler ended with status {}\n{}", source.string(),
-                                    process.exit_code, result.output);
+        return result;
     }
+    if (why.empty() && !has_error_of_compiler(result.output))
+        why = said_by_others(result.output, process.exit_code);
+    if (!why.empty()) result.output = fmt::format("{}: error: {}\n{}", source.string(), why, result.output);
     return result;
 }
 

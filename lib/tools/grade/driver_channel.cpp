@@ -1,9 +1,12 @@
 #include "lib/tools/grade/driver_channel.hpp"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
 #include "lib/machine/base/error.hpp"
+#include "lib/machine/comm/comm.hpp"
+#include "lib/tools/grade/driver_confine.hpp"
 #include "lib/tools/grade/driver_frames.hpp"
 #include "lib/tools/grade/protocol.hpp"
 
@@ -57,12 +60,17 @@ class Pipes : public Channel {
     {
         std::ifstream pipe(inputs_pipe(folder_, session_.rank()), std::ios::binary);
         std::uint64_t size = 0;
+        std::uint64_t first_frame = 0;
         pipe.read(reinterpret_cast<char*>(&size), sizeof size);
+        pipe.read(reinterpret_cast<char*>(&first_frame), sizeof first_frame);
         std::vector<std::uint8_t> bytes(pipe ? size : 0);
         pipe.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
         shardlings::check(static_cast<bool>(pipe), "rank {} was given no inputs", session_.rank());
         json cases = json::from_cbor(bytes);
+        number_frames_from(first_frame);
         // Nobody's code runs before every rank has taken its own.
+        meet_all();
+        confine();
         session_.wait_for_all();
         return cases;
     }
@@ -82,6 +90,22 @@ class Pipes : public Channel {
     }
 
   private:
+    /// A message to and from every rank: MPI makes a connection when it is used first.
+    void meet_all() const
+    {
+        shardlings::DeviceOptions options;
+        options.rank = session_.rank();
+        options.topology.devices_per_node = session_.size();
+        shardlings::Device device(options);
+        shardlings::Comm world = shardlings::Comm::world(device);
+        std::array<std::byte, 2> bytes{};
+        for (int step = 1; step < session_.size(); ++step)
+            world.sendrecv({bytes.data(), 1, shardlings::DType::byte},
+                           (session_.rank() + step) % session_.size(),
+                           {bytes.data() + 1, 1, shardlings::DType::byte},
+                           (session_.rank() + session_.size() - step) % session_.size());
+    }
+
     std::string folder_;
     const MpiSession& session_;
 };

@@ -2,11 +2,6 @@
 
 #include <fcntl.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <link.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#endif
 
 #include <cerrno>
 #include <cstdlib>
@@ -25,6 +20,7 @@ using shardlings::Device;
 /// Of this process: what devices do is told to functions that know nothing else.
 struct Frames {
     int pipe = -1;
+    std::uint64_t next_number = 0;
     const Device* device = nullptr;
     std::int64_t heap_begin = 0;
     std::int64_t heap_told = 0;
@@ -60,36 +56,22 @@ void tell(const Device& device, Frame frame)
     send_frame(frame);
 }
 
-/// The dynamic linker's list of what is loaded, in which functions can be found by name, is taken from where
-/// a debugger, or the code in question, would look for it.
-void hide_link_map()
-{
-#ifdef __linux__
-    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    for (ElfW(Dyn)* entry = _DYNAMIC; entry->d_tag != DT_NULL; ++entry) {
-        if (entry->d_tag != DT_DEBUG) continue;
-        void* begin = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(entry) & ~(page - 1));
-        if (mprotect(begin, page, PROT_READ | PROT_WRITE) != 0) return;
-        entry->d_un.d_ptr = 0;
-        mprotect(begin, page, PROT_READ);
-    }
-#endif
-}
-
 }  // namespace
 
 void open_frames(const std::string& pipe)
 {
     frames.pipe = open(pipe.c_str(), O_WRONLY | O_CLOEXEC);
     shardlings::check(frames.pipe >= 0, "cannot open {}: {}", pipe, std::strerror(errno));
-#ifdef __linux__
-    prctl(PR_SET_DUMPABLE, 0);
-#endif
-    hide_link_map();
 }
 
-void send_frame(const Frame& frame)
+void number_frames_from(std::uint64_t number)
 {
+    frames.next_number = number;
+}
+
+void send_frame(Frame frame)
+{
+    frame.number = frames.next_number++;
     write_all(&frame, sizeof frame);
 }
 

@@ -10,11 +10,12 @@
 
 namespace grade {
 
-/// Opens the pipe that frames go to; until then they go nowhere. Nobody else can look into this process
-/// afterwards.
+/// Opens the pipe that frames go to; until then they go nowhere.
 void open_frames(const std::string& pipe);
-/// Each frame is written before this returns, so that nobody can change it later.
-void send_frame(const Frame& frame);
+/// The next frame's number, which the judge has chosen.
+void number_frames_from(std::uint64_t number);
+/// Each frame is numbered and written before this returns, so that nobody can change it later.
+void send_frame(Frame frame);
 void send_bytes(std::span<const std::uint8_t> bytes);
 
 /// What happens on this device is told from now on; nullptr: on none. Also begins to count the heap anew.

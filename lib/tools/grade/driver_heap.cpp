@@ -15,14 +15,16 @@
 
 extern "C" {
 // Names that the linker knows: what calls malloc gets __wrap_malloc, and __real_malloc is malloc.
-void* __real_malloc(std::size_t size);                     // NOLINT(bugprone-reserved-identifier)
-void* __real_calloc(std::size_t count, std::size_t size);  // NOLINT(bugprone-reserved-identifier)
-void* __real_realloc(void* memory, std::size_t size);      // NOLINT(bugprone-reserved-identifier)
-void __real_free(void* memory);                            // NOLINT(bugprone-reserved-identifier)
-void* __wrap_malloc(std::size_t size);                     // NOLINT(bugprone-reserved-identifier)
-void* __wrap_calloc(std::size_t count, std::size_t size);  // NOLINT(bugprone-reserved-identifier)
-void* __wrap_realloc(void* memory, std::size_t size);      // NOLINT(bugprone-reserved-identifier)
-void __wrap_free(void* memory);                            // NOLINT(bugprone-reserved-identifier)
+void* __real_malloc(std::size_t size);                             // NOLINT(bugprone-reserved-identifier)
+void* __real_calloc(std::size_t count, std::size_t size);          // NOLINT(bugprone-reserved-identifier)
+void* __real_realloc(void* memory, std::size_t size);              // NOLINT(bugprone-reserved-identifier)
+void __real_free(void* memory);                                    // NOLINT(bugprone-reserved-identifier)
+void* __wrap_malloc(std::size_t size);                             // NOLINT(bugprone-reserved-identifier)
+void* __wrap_calloc(std::size_t count, std::size_t size);          // NOLINT(bugprone-reserved-identifier)
+void* __wrap_realloc(void* memory, std::size_t size);              // NOLINT(bugprone-reserved-identifier)
+void __wrap_free(void* memory);                                    // NOLINT(bugprone-reserved-identifier)
+void* __real___cxa_allocate_exception(std::size_t size) noexcept;  // NOLINT(bugprone-reserved-identifier)
+void* __wrap___cxa_allocate_exception(std::size_t size) noexcept;  // NOLINT(bugprone-reserved-identifier)
 }
 
 namespace {
@@ -64,6 +66,19 @@ void __wrap_free(void* memory)
 {
     count(memory, -1);
     __real_free(memory);
+}
+
+/// What is thrown lies in memory of the C++ library's, who also gives it back: counted for good, if it is
+/// more than a message needs.
+void* __wrap___cxa_allocate_exception(std::size_t size) noexcept
+{
+    constexpr std::size_t of_a_message = 1024;
+    void* memory = __real___cxa_allocate_exception(size);
+    if (size > of_a_message) {
+        in_use += static_cast<std::int64_t>(size);
+        grade::heap_has_grown();
+    }
+    return memory;
 }
 
 void* operator new(std::size_t size)

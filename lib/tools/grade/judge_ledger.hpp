@@ -30,6 +30,8 @@ class Ledger {
     Ledger(int rank, const shardlings::Topology& topology) : rank_(rank), topology_(topology) {}
 
     void take(const Frame& frame);
+    /// Keeps a contradiction that was seen otherwise, if it is the first: "its clock shows …".
+    void refuse(const std::string& what);
     /// Empty when `measured`, as the driver reports it, is what was told; else the contradiction.
     std::string contradiction(const json& measured) const;
     std::int64_t heap_peak() const { return heap_peak_; }
@@ -43,7 +45,6 @@ class Ledger {
     void take_memory(const Frame& frame);
     void take_sent(const Frame& frame);
     void move_clock(const Frame& frame, double at_least);
-    void refuse(const std::string& what);
 
     int rank_;
     shardlings::Topology topology_;

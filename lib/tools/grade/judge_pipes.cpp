@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <random>
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/grade/judge_timeline.hpp"
@@ -24,8 +25,14 @@ int open_pipe(const std::string& path, int how)
     return pipe;
 }
 
-/// The cases with the inputs of one rank, and their length before them.
-std::string inputs_of(const json& cases, std::size_t rank)
+std::uint64_t random_number()
+{
+    std::random_device source;
+    return std::uint64_t{source()} << 32 | source();
+}
+
+/// The cases with the inputs of one rank, and before them their length and the number of its first frame.
+std::string inputs_of(const json& cases, std::size_t rank, std::uint64_t first_frame)
 {
     json own = json::array();
     for (const json& one : cases) {
@@ -38,6 +45,7 @@ std::string inputs_of(const json& cases, std::size_t rank)
     const std::vector<std::uint8_t> bytes = json::to_cbor(own);
     const std::uint64_t size = bytes.size();
     std::string text(reinterpret_cast<const char*>(&size), sizeof size);
+    text.append(reinterpret_cast<const char*>(&first_frame), sizeof first_frame);
     return text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
@@ -61,6 +69,8 @@ struct Pipes::Rank {
     std::size_t given = 0;
     std::string taken;  // the beginning of a frame, the rest of which is to come
     bool broken = false;
+    std::uint64_t next_frame = 0;  // its number
+    bool misnumbered = false;
     std::optional<std::size_t> index;  // of the case that it is at
     std::optional<Ledger> ledger;
     std::optional<TimelineRecorder> timeline;
@@ -90,7 +100,8 @@ Pipes::Pipes(const Sandbox& sandbox, const std::filesystem::path& inside, const 
         constexpr int capacity = 1 << 20;
         fcntl(rank->frames, F_SETPIPE_SZ, capacity);
 #endif
-        rank->to_give = inputs_of(cases, i);
+        rank->next_frame = random_number();
+        rank->to_give = inputs_of(cases, i, rank->next_frame);
         rank->done.resize(cases.size());
         ranks_.push_back(std::move(rank));
     }
@@ -157,6 +168,7 @@ bool Pipes::take_frames(int number)
 bool Pipes::take_frame(int number, const Frame& frame, std::string_view text)
 {
     Rank& rank = *ranks_[static_cast<std::size_t>(number)];
+    rank.misnumbered = rank.misnumbered || frame.number != rank.next_frame++;
     if (frame.kind == FrameKind::case_begins) {
         if (frame.index >= cases_.size()) return false;
         begin_case(number, frame.index);
@@ -164,6 +176,7 @@ bool Pipes::take_frame(int number, const Frame& frame, std::string_view text)
     }
     if (frame.kind == FrameKind::result)
         return rank.index == frame.index && write_result(number, frame.index, text);
+    if (rank.misnumbered) return true;  // whatever is told counts no more
     if (!rank.ledger || frame.size > 0 || frame.kind > FrameKind::heap_peak) return false;
     rank.ledger->take(frame);
     rank.timeline->take(frame);
@@ -185,6 +198,7 @@ bool Pipes::write_result(int number, std::size_t index, std::string_view cbor)
     Rank& rank = *ranks_[static_cast<std::size_t>(number)];
     json result = json::from_cbor(cbor, true, false);
     if (!result.is_object()) return false;
+    if (rank.misnumbered) rank.ledger->refuse("its driver did not tell all that was told in its name");
     const json measured = result.value("measured", json::object());
     std::string problem = rank.ledger->contradiction(measured);
     rank.done[index] = std::move(rank.ledger);

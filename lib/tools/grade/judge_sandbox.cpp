@@ -52,6 +52,7 @@ ProcessResult run_in_sandbox(const std::string& program, const std::string& sour
     sandbox.put(program, driver);
     const std::filesystem::path pipes = sandbox.lend_pipes(pipes_inside);
     for (const auto& [name, value] : mpirun_environment()) sandbox.set(name, value);
+    sandbox.set("LD_BIND_NOW", "1");  // a driver erases what would be bound by name later
     // The last bit of a sum depends on which kernels are chosen: the driver's are those of the judge.
     for (const char* choice : {"OPENBLAS_CORETYPE", "GLIBC_TUNABLES"})
         if (const char* value = std::getenv(choice); value != nullptr) sandbox.set(choice, value);

@@ -76,6 +76,7 @@ void read_symbols(const OpenElf& elf, Elf_Scn* section, const GElf_Shdr& header,
         one.strong = binding == STB_GLOBAL;
         one.weak = binding == STB_WEAK || binding == STB_GNU_UNIQUE;
         one.chosen_at_run = GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC;
+        one.data = GELF_ST_TYPE(symbol.st_info) == STT_OBJECT;
         one.section = symbol.st_shndx < SHN_LORESERVE ? symbol.st_shndx : 0;
         one.offset = symbol.st_value;
         one.bytes = symbol.st_size;

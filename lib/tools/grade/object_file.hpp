@@ -22,6 +22,7 @@ struct Symbol {
     bool strong = false;         // seen by other objects, and one of it only
     bool weak = false;           // seen by other objects, one of several
     bool chosen_at_run = false;  // an indirect function
+    bool data = false;           // a variable or constant
     std::size_t section = 0;     // of ObjectFile::sections
     std::uint64_t offset = 0;    // in that section
     std::uint64_t bytes = 0;

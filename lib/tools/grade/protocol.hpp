@@ -28,14 +28,15 @@ inline std::string unfinished_file(const std::string& folder, std::size_t index,
     return folder + "/unfinished." + std::to_string(index) + "." + std::to_string(rank);
 }
 
-/// From the judge to a rank: the number of bytes, a uint64, then the cases as CBOR with the inputs of this
-/// rank alone. Once they are read they are nowhere.
+/// From the judge to a rank: the number of bytes and the number of its first frame, two uint64, then the cases
+/// as CBOR with the inputs of this rank alone. Once they are read they are nowhere.
 inline std::string inputs_pipe(const std::string& folder, int rank)
 {
     return folder + "/inputs." + std::to_string(rank);
 }
 
-/// From a rank to the judge: frames, in the order of what they tell.
+/// From a rank to the judge: frames, in the order of what they tell and numbered, so that one that somebody
+/// else adds is seen.
 inline std::string frames_pipe(const std::string& folder, int rank)
 {
     return folder + "/frames." + std::to_string(rank);
@@ -43,6 +44,9 @@ inline std::string frames_pipe(const std::string& folder, int rank)
 
 /// In the message about a case in which a rank wrote to what the machine counts: nothing of that part counts.
 inline constexpr const char* tampering = "written to by the submission";
+
+/// In the message about a case in which what the device's memory is for was kept beside it: the same.
+inline constexpr const char* hoarding = "kept where no budget sees them";
 
 enum class FrameKind : std::uint32_t {
     case_begins,      // index
@@ -58,6 +62,7 @@ enum class FrameKind : std::uint32_t {
 };
 
 struct Frame {
+    std::uint64_t number = 0;
     FrameKind kind{};
     std::int32_t stream = 0;
     std::int32_t category = 0;

@@ -2,35 +2,19 @@
 
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/sched.h>
-#include <linux/seccomp.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "lib/tools/grade/filter_program.hpp"
 
 namespace grade {
 
 namespace {
-
-#ifdef __x86_64__
-constexpr std::uint32_t architecture = AUDIT_ARCH_X86_64;
-constexpr std::uint32_t other_convention = 0x40000000;  // bit of x32's call numbers
-#else
-constexpr std::uint32_t architecture = AUDIT_ARCH_AARCH64;
-#endif
-constexpr std::uint32_t allow = SECCOMP_RET_ALLOW;
-constexpr std::uint32_t end_process = SECCOMP_RET_KILL_PROCESS;
-
-constexpr std::uint32_t fail_with(int error)
-{
-    return SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error);
-}
 
 const std::vector<int> refused{
     SYS_ptrace,
@@ -76,52 +60,10 @@ const std::vector<int> refused{
     SYS_personality,
 };
 
-/// Writes BPF: a step looks at the loaded word, and the next follows when it does not apply.
-class Program {
-  public:
-    void load(std::size_t offset) { add(BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(offset)); }
-    void differs_gives(std::uint32_t value, std::uint32_t action)
-    {
-        add(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, value);
-        give(action);
-    }
-    void equal_gives(std::uint32_t value, std::uint32_t action)
-    {
-        add(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, value);
-        give(action);
-    }
-    void any_bit_gives(std::uint32_t bits, std::uint32_t action)
-    {
-        add(BPF_JMP | BPF_JSET | BPF_K, 0, 1, bits);
-        give(action);
-    }
-    void give(std::uint32_t action) { add(BPF_RET | BPF_K, 0, 0, action); }
-    /// The steps of `then` only when the word is `value`.
-    void when_equal(std::uint32_t value, const Program& then)
-    {
-        add(BPF_JMP | BPF_JEQ | BPF_K, 0, static_cast<std::uint8_t>(then.steps_.size()), value);
-        steps_.insert(steps_.end(), then.steps_.begin(), then.steps_.end());
-    }
-    std::string bytes() const
-    {
-        return {reinterpret_cast<const char*>(steps_.data()), steps_.size() * sizeof(sock_filter)};
-    }
-
-  private:
-    void add(int code, std::uint8_t when_true, std::uint8_t when_false, std::uint32_t value)
-    {
-        steps_.push_back({static_cast<std::uint16_t>(code), when_true, when_false, value});
-    }
-    std::vector<sock_filter> steps_;
-};
-
-constexpr std::size_t call_number = offsetof(seccomp_data, nr);
-constexpr std::size_t first_argument = offsetof(seccomp_data, args);  // its low word: little endian
-
-Program of_clone()
+FilterProgram of_clone()
 {
-    Program program;
-    program.load(first_argument);
+    FilterProgram program;
+    program.load(argument(0));
     program.any_bit_gives(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
                               CLONE_NEWUTS | CLONE_NEWCGROUP,
                           fail_with(EPERM));
@@ -129,10 +71,10 @@ Program of_clone()
     return program;
 }
 
-Program of_socket()
+FilterProgram of_socket()
 {
-    Program program;
-    program.load(first_argument);
+    FilterProgram program;
+    program.load(argument(0));
     for (const int family : {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK})
         program.equal_gives(static_cast<std::uint32_t>(family), allow);
     program.give(fail_with(EPERM));
@@ -143,13 +85,8 @@ Program of_socket()
 
 std::string seccomp_program()
 {
-    Program program;
-    program.load(offsetof(seccomp_data, arch));
-    program.differs_gives(architecture, end_process);
-    program.load(call_number);
-#ifdef __x86_64__
-    program.any_bit_gives(other_convention, end_process);
-#endif
+    FilterProgram program;
+    program.begin();
     for (const int call : refused) program.equal_gives(static_cast<std::uint32_t>(call), fail_with(EPERM));
     program.equal_gives(SYS_clone3, fail_with(ENOSYS));
     program.when_equal(SYS_clone, of_clone());

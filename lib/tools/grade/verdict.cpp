@@ -19,7 +19,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* split = "_ZNK10shardlings4Comm5splitEii";  // Comm::split
 constexpr std::uint64_t most_variables = 4096;  // bytes; the references have none but flags and names
+
+constexpr std::size_t most_found = 3;  // that are told
+
+/// The C++ name, of which nobody reads a thousand characters.
+std::string shown_name(const std::string& symbol)
+{
+    constexpr std::size_t most = 160;
+    const std::string name = demangled(symbol);
+    return name.size() > most ? name.substr(0, most) + "…" : name;
+}
 
 std::string line_of(const std::string& place)
 {
@@ -45,11 +56,22 @@ std::set<std::string> defined_by(const ObjectFile& object)
     return names;
 }
 
+std::set<std::string> used_by(const ObjectFile& object)
+{
+    std::set<std::string> names;
+    for (const Symbol& symbol : object.symbols)
+        if (!symbol.defined) names.insert(symbol.name);
+    return names;
+}
+
 /// One object under examination, and what is found.
 class Examination {
   public:
-    Examination(const ObjectFile& object, std::set<std::string> may_define, std::set<std::string> lessons)
-        : object_(object), may_define_(std::move(may_define)), lessons_(std::move(lessons))
+    Examination(const ObjectFile& object, const ObjectFile& reference, const Trusted& trusted)
+        : object_(object),
+          may_define_(defined_by(reference)),
+          used_by_reference_(used_by(reference)),
+          trusted_(trusted)
     {
     }
 
@@ -71,6 +93,10 @@ class Examination {
             if (symbol.chosen_at_run)
                 found_.push_back(symbol.name +
                                  " is an indirect function, chosen by code that runs before main");
+            else if (symbol.defined && symbol.data && object_.sections[symbol.section].executable)
+                found_.push_back(
+                    fmt::format("{} is data in a section of machine code: code that no compiler has made",
+                                shown_name(symbol.name)));
             else if (!symbol.defined && !symbol.name.empty())
                 look_at_use(i);
             else if (symbol.strong || symbol.weak)
@@ -81,20 +107,24 @@ class Examination {
     void look_at_use(std::size_t i)
     {
         const std::string& name = object_.symbols[i].name;
-        const std::string why = why_forbidden(name, lessons_);
+        std::string why = why_forbidden(name, trusted_.namespaces);
+        if (name == split && !used_by_reference_.contains(split))
+            why = "makes groups, of which no message and nothing counted tells: this exercise needs none";
         if (why.empty()) return;
-        const std::string place = object_.first_use(i);
         static constexpr std::array<std::string_view, 4> of_malloc{"malloc", "calloc", "realloc", "free"};
         // What Eigen's headers do is not the submission's doing, and is counted.
         if (std::ranges::find(of_malloc, name) != of_malloc.end() && used_by_eigen(i)) return;
         Uses& uses = uses_[why];
-        if (uses.place.empty()) uses.place = place;
-        uses.names.insert(demangled(name));
+        if (uses.names.empty()) uses.place = object_.first_use(i);
+        uses.names.insert(shown_name(name));
     }
 
-    /// Every use is on a line of Eigen's memory functions.
+    /// Every use is on a line of Eigen's memory functions. Of more uses than matrices in an exercise that is
+    /// not looked at.
     bool used_by_eigen(std::size_t symbol) const
     {
+        constexpr auto most_uses = 200;
+        if (std::ranges::count(object_.references, symbol, &Reference::symbol) > most_uses) return false;
         return std::ranges::all_of(object_.references, [&](const Reference& one) {
             return one.symbol != symbol || object_.place_of(one.section, one.offset).starts_with("Memory.h:");
         });
@@ -112,11 +142,14 @@ class Examination {
                              name.starts_with("_ZZ") || name.starts_with("_ZGVZ") ||
                              (name.starts_with("_Z") && name.size() > 2 && name[2] >= '0' && name[2] <= '9');
         const bool is_plain = scopes.empty() && !is_left;
-        if (symbol.weak && !is_plain && !of("nlohmann") && !of("grade")) return;
+        if (symbol.weak && !is_plain && !of("nlohmann") && !of("grade") && !trusted_.wanted.contains(name))
+            return;
+        const std::string place =
+            found_.size() < most_found ? object_.place_of(symbol.section, symbol.offset) : "";
         found_.push_back(
             fmt::format("{}defines {}, which other code would use: only what the exercise declares may be "
                         "defined, helpers go into an anonymous namespace",
-                        line_of(object_.place_of(symbol.section, symbol.offset)), demangled(symbol.name)));
+                        line_of(place), shown_name(symbol.name)));
     }
 
     void look_at_sections()
@@ -224,35 +257,38 @@ class Examination {
     const ObjectFile& object_;
     std::map<std::string, Uses> uses_;  // by why they are refused
     std::set<std::string> may_define_;
-    std::set<std::string> lessons_;
+    std::set<std::string> used_by_reference_;
+    const Trusted& trusted_;
     std::vector<std::string> found_;
 };
 
 }  // namespace
 
-std::set<std::string> namespaces_of(const fs::path& solutions)
+Trusted trusted_objects(const fs::path& objects)
 {
-    std::set<std::string> names;
-    for (const auto& entry : fs::recursive_directory_iterator(solutions)) {
-        if (entry.path().extension() != ".o") continue;
-        for (const std::string& name : defined_by(read_object(entry.path())))
-            if (const std::vector<std::string> scopes = scopes_of(name); scopes.size() > 1)
-                names.insert(scopes.front());
-    }
-    return names;
+    Trusted trusted;
+    for (const char* part : {"solutions", "lib/machine", "lib/tools/grade", "tests"})
+        for (const auto& entry : fs::recursive_directory_iterator(objects / part)) {
+            const bool is_test = std::string_view(part) == "tests" && entry.path().filename() != "driver.o";
+            if (entry.path().extension() != ".o" || is_test) continue;
+            const ObjectFile object = read_object(entry.path());
+            trusted.wanted.merge(used_by(object));
+            if (std::string_view(part) != "solutions") continue;
+            for (const std::string& name : defined_by(object))
+                if (const std::vector<std::string> scopes = scopes_of(name); scopes.size() > 1)
+                    trusted.namespaces.insert(scopes.front());
+        }
+    return trusted;
 }
 
-std::string objections(const fs::path& object, const fs::path& reference,
-                       const std::set<std::string>& lessons)
+std::string objections(const fs::path& object, const fs::path& reference, const Trusted& trusted)
 {
-    constexpr std::size_t shown = 3;
     const ObjectFile examined = read_object(object);
-    std::vector<std::string> found =
-        Examination(examined, defined_by(read_object(reference)), lessons).found();
+    std::vector<std::string> found = Examination(examined, read_object(reference), trusted).found();
     const std::size_t all = found.size();
-    if (all > shown) {
-        found.resize(shown);
-        found.push_back(fmt::format("and {} more like these", all - shown));
+    if (all > most_found) {
+        found.resize(most_found);
+        found.push_back(fmt::format("and {} more like these", all - most_found));
     }
     std::string text;
     for (const std::string& one : found) text += (text.empty() ? "" : "\n") + one;
