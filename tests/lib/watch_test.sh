@@ -137,6 +137,22 @@ expect 2 requests unmatched any 'rank 1 never received 2 messages of rank 0 with
 expect 2 requests send_buffer_changed 0 'rank 0 wrote to the buffer of MPI_Issend to 1, tag 0, before it was complete'
 expect 2 requests receive_buffer_changed 0 'rank 1 wrote to the buffer of MPI_Irecv from 0, tag 0, before'
 
+# Buffers in flight.
+for name in long_receive after_arrival received_column persistent_receive; do
+    expect 4 buffers "$name" 0 'rank 1 wrote to the buffer of MPI_(Irecv|Recv_init) from 0, tag 1, before it was complete' \
+        "at tests/lib/watch/buffers.cpp:[0-9]+ in (receive_column|$name)" '!rank [023] wrote'
+done
+expect 4 buffers matched_receive 0 'rank 1 wrote to the buffer of MPI_Imrecv' '!rank [023] wrote'
+expect 4 buffers sent_column 0 'rank 1 wrote to the buffer of MPI_Issend to 2, tag 1, before' '!rank [023] wrote'
+expect 4 buffers short_send 0 'rank 1 wrote to the buffer of MPI_Isend to 2, tag 1, before' '!rank [023] wrote' '!tag [02]'
+expect 4 buffers freed_send 0 'rank 1 freed the buffer of MPI_Isend to 2, tag 1, before' '!rank [023] freed'
+expect 4 buffers beside_column 0 "$nothing"
+expect 4 buffers of_all_kinds 0 "$nothing"
+flags=(--no-checksums)
+expect 4 buffers after_arrival 0 "$nothing"
+expect 4 buffers of_all_kinds 0 "$nothing"
+flags=()
+
 # Collectives: one rank does not come, in every one of them, with and without a request.
 for name in barrier bcast reduce allreduce gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv \
     alltoallw reduce_scatter reduce_scatter_block scan exscan; do

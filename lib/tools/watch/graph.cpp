@@ -145,7 +145,8 @@ bool Graph::has_come(int rank, const Pending& collective) const
 {
     const CommunicatorRecord* entry = communicator(rank, collective.communicator);
     if (entry != nullptr) return entry->collectives >= collective.nth;
-    return has(rank) && !is_gone(rank);  // it has freed the communicator, or not yet got it: not known
+    // It has not yet got the communicator, or has forgotten it: one that has gone will never get it.
+    return has(rank) && (!is_gone(rank) || this->rank(rank).record->header.forgotten != 0);
 }
 
 std::optional<std::int64_t> Graph::arriving(int rank, const Pending& pattern) const

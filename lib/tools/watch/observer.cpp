@@ -174,6 +174,16 @@ bool Observer::has_news(const std::string& name)
     return true;
 }
 
+bool Observer::has_beginning_waits(const Job& job) const
+{
+    return std::ranges::any_of(job, [&](const auto& entry) {
+        const Observed& rank = entry.second;
+        const Header& header = rank.record->header;
+        return !rank.ended && header.life == Life::running && header.unwatched == 0 &&
+               header.group_count > 0 && !is_still(rank);
+    });
+}
+
 std::vector<RankView> Observer::load(Job& job)
 {
     std::vector<RankView> views;

@@ -33,7 +33,7 @@ int collective(Call call, std::uint64_t site, MPI_Comm on, const Terms& terms, R
     const int slot = begin_collective(call, site, communicator, nth);
     const Waiting waiting(call, site, true, std::span(&slot, 1));
     const int result = real();
-    if (slot != not_followed) attach(slot, MPI_ERR_OTHER, MPI_REQUEST_NULL);  // it has ended
+    attach(slot, MPI_ERR_OTHER, nullptr);  // it has ended
     return result;
 }
 
@@ -48,7 +48,7 @@ int begin_collective_request(Call call, std::uint64_t site, MPI_Comm on, const T
     ++own.depth;
     const int result = real();
     --own.depth;
-    attach(slot, result, *request);
+    attach(slot, result, request);
     return result;
 }
 

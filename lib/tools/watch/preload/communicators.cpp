@@ -53,24 +53,35 @@ std::vector<int> world_ranks(MPI_Comm handle, bool between)
     return ranks;
 }
 
-/// A place among a few next to the one its id says, so that others find it without looking at all.
+/// A place among a few next to the one its id says, so that others find it without looking at all: a free one
+/// or, where there is none, that of a communicator that has been freed.
+CommunicatorRecord* free_place(std::uint64_t id)
+{
+    CommunicatorRecord* left = nullptr;
+    for (std::uint64_t i = 0; i < communicator_attempts; ++i) {
+        CommunicatorRecord& place = own.record->communicators[(id + i) % most_communicators];
+        if (place.id == 0) return &place;
+        if (place.freed != 0 && left == nullptr) left = &place;
+    }
+    own.record->header.forgotten = 1;
+    return left;
+}
+
 CommunicatorRecord* make_room(const Communicator& communicator, Call made_by)
 {
-    for (std::uint64_t i = 0; i < communicator_attempts; ++i) {
-        CommunicatorRecord& place = own.record->communicators[(communicator.id + i) % most_communicators];
-        if (place.id != 0) continue;
-        place = CommunicatorRecord{};
-        place.size = static_cast<std::uint32_t>(communicator.world.size());
-        for (const int rank : communicator.world) {
-            if (rank < 0 || rank >= static_cast<int>(most_ranks)) return nullptr;
-            place.members[rank / 64] |= std::uint64_t{1} << (static_cast<unsigned>(rank) % 64U);
-        }
-        const std::string name = made_by == Call::none ? "" : name_of(made_by);
-        std::snprintf(place.name, sizeof place.name, "%s", name.c_str());
-        publish(place.id, communicator.id);
-        return &place;
-    }
-    return nullptr;
+    for (const int rank : communicator.world)
+        if (rank < 0 || rank >= static_cast<int>(most_ranks)) return nullptr;
+    CommunicatorRecord* place = free_place(communicator.id);
+    if (place == nullptr) return nullptr;
+    publish(place->id, std::uint64_t{0});
+    *place = CommunicatorRecord{};
+    place->size = static_cast<std::uint32_t>(communicator.world.size());
+    for (const int rank : communicator.world)
+        place->members[rank / 64] |= std::uint64_t{1} << (static_cast<unsigned>(rank) % 64U);
+    const std::string name = made_by == Call::none ? "" : name_of(made_by);
+    std::snprintf(place->name, sizeof place->name, "%s", name.c_str());
+    publish(place->id, communicator.id);
+    return place;
 }
 
 }  // namespace
@@ -129,7 +140,7 @@ void forget_communicator(MPI_Comm handle)
     Communicator* gone = found->second;
     table().erase(found);
     last = {};
-    if (gone->shared != nullptr) publish(gone->shared->id, std::uint64_t{0});
+    if (gone->shared != nullptr) publish(gone->shared->freed, 1U);
     gone->shared = nullptr;
     gone->freed = true;
     release(gone);
