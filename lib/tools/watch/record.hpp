@@ -11,7 +11,7 @@
 
 namespace shardlings::watch {
 
-inline constexpr std::uint64_t record_magic = 0x5348'5741'5443'4834;  // changes with the layout
+inline constexpr std::uint64_t record_magic = 0x5348'5741'5443'4835;  // changes with the layout
 inline constexpr const char* folder_variable = "SHARDLINGS_WATCH_DIR";
 inline constexpr const char* synchronous_variable = "SHARDLINGS_WATCH_SYNCHRONOUS";
 inline constexpr const char* checksums_variable = "SHARDLINGS_WATCH_CHECKSUMS";
@@ -98,9 +98,10 @@ inline constexpr const char* reductions[] = {"",         "MPI_SUM",    "MPI_PROD
 struct CommunicatorRecord {
     std::uint64_t id;  // the same on all its members; 0: a free place
     std::uint32_t size;
-    std::uint32_t freed;        // only kept for others who are still in a collective on it
-    std::uint64_t collectives;  // begun on it
-    std::uint64_t members[most_ranks / 64];
+    std::uint32_t freed;                        // only kept for others who are still in a collective on it
+    std::uint64_t collectives;                  // begun on it
+    std::uint64_t members[most_ranks / 64];     // world ranks, one bit each
+    std::uint64_t neighbours[most_ranks / 64];  // those that this rank gets from, in a topology
     char name[longest_name];
     Signature signatures[kept_signatures];  // of collective n at n modulo this
 };

@@ -37,6 +37,16 @@ WATCHED_MAKER(Comm_create, (MPI_Group group, ), (group, ))
 WATCHED_MAKER(Cart_create, (int n, const int sizes[], const int periodic[], int reorder, ),
               (n, sizes, periodic, reorder, ))
 WATCHED_MAKER(Cart_sub, (const int remain[], ), (remain, ))
+WATCHED_MAKER(Graph_create, (int n, const int index[], const int edges[], int reorder, ),
+              (n, index, edges, reorder, ))
+WATCHED_MAKER(Dist_graph_create,
+              (int n, const int from[], const int degrees[], const int to[], const int weights[],
+               MPI_Info info, int reorder, ),
+              (n, from, degrees, to, weights, info, reorder, ))
+WATCHED_MAKER(Dist_graph_create_adjacent,
+              (int in, const int from[], const int in_weights[], int out, const int to[],
+               const int out_weights[], MPI_Info info, int reorder, ),
+              (in, from, in_weights, out, to, out_weights, info, reorder, ))
 
 // The new communicator has the parent's ranks; it cannot be asked for them before it is complete.
 WATCHED MPI_Comm_idup(MPI_Comm parent, MPI_Comm* made, MPI_Request* request)

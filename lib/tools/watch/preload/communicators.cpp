@@ -53,6 +53,48 @@ std::vector<int> world_ranks(MPI_Comm handle, bool between)
     return ranks;
 }
 
+/// The ranks, on the communicator, that this one gets from in its topology.
+std::vector<int> neighbours_on(MPI_Comm handle, int rank)
+{
+    int topology = MPI_UNDEFINED;
+    int count = 0;
+    PMPI_Topo_test(handle, &topology);
+    std::vector<int> ranks;
+    if (topology == MPI_CART) {
+        PMPI_Cartdim_get(handle, &count);
+        ranks.resize(2 * static_cast<std::size_t>(count));
+        for (int i = 0; i < count; ++i)
+            PMPI_Cart_shift(handle, i, 1, &ranks[2 * static_cast<std::size_t>(i)],
+                            &ranks[2 * static_cast<std::size_t>(i) + 1]);
+    } else if (topology == MPI_GRAPH) {
+        PMPI_Graph_neighbors_count(handle, rank, &count);
+        ranks.resize(static_cast<std::size_t>(count));
+        PMPI_Graph_neighbors(handle, rank, count, ranks.data());
+    } else if (topology == MPI_DIST_GRAPH) {
+        int out = 0;
+        int weighted = 0;
+        PMPI_Dist_graph_neighbors_count(handle, &count, &out, &weighted);
+        std::vector<int> to(static_cast<std::size_t>(out));
+        std::vector<int> weights(static_cast<std::size_t>(count));
+        std::vector<int> out_weights(to.size());
+        ranks.resize(weights.size());
+        PMPI_Dist_graph_neighbors(handle, count, ranks.data(), weights.data(), out, to.data(),
+                                  out_weights.data());
+    }
+    return ranks;
+}
+
+void note_neighbours(MPI_Comm handle, const Communicator& communicator)
+{
+    for (const int neighbour : neighbours_on(handle, communicator.rank)) {
+        if (neighbour < 0 || neighbour >= static_cast<int>(communicator.world.size()))
+            continue;  // MPI_PROC_NULL
+        const int world = communicator.world[static_cast<std::size_t>(neighbour)];
+        communicator.shared->neighbours[world / 64] |= std::uint64_t{1}
+                                                       << (static_cast<unsigned>(world) % 64U);
+    }
+}
+
 /// A place among a few next to the one its id says, so that others find it without looking at all: a free one
 /// or, where there is none, that of a communicator that has been freed.
 CommunicatorRecord* free_place(std::uint64_t id)
@@ -101,7 +143,8 @@ void add_communicator(MPI_Comm handle, const Communicator* parent, std::uint64_t
     if (handle == MPI_COMM_NULL || parent == nullptr || nth == 0) return;
     auto* made = new Communicator;
     int between = 0;
-    if (world.empty()) {
+    const bool complete = world.empty();
+    if (complete) {
         PMPI_Comm_test_inter(handle, &between);
         world = world_ranks(handle, between != 0);
     }
@@ -115,6 +158,7 @@ void add_communicator(MPI_Comm handle, const Communicator* parent, std::uint64_t
     }
     made->id |= 1U;
     if (between == 0) made->shared = make_room(*made, made_by);
+    if (made->shared != nullptr && complete) note_neighbours(handle, *made);
     table()[key_of(handle)] = made;
     last = {};
 }
