@@ -177,6 +177,22 @@ expect 3 collectives alltoallv_unequal $mismatch 'rank 2 sends 0 bytes to rank [
 expect 3 collectives same_bytes 0 "$nothing"
 expect 3 collectives all_of_them 0 "$nothing"
 
+# Programs of many kinds with a mistake each, and all of them without.
+expect 4 kinds none 0 "$nothing"
+expect 4 kinds workers $deadlock 'rank 1 waits in MPI_Recv from 0, any tag' 'rank 0 has called MPI_Finalize'
+expect 4 kinds consensus $deadlock 'rank 3 waits in a loop of MPI_Improbe: from any rank, tag 8' \
+    'near miss: rank 2 has sent 1 message with tag 7, rank 3 waits for tag 8'
+expect 4 kinds buffered $deadlock 'rank 0 waits in MPI_Recv from 1, tag 3' 'cycle: 0 -> 1 -> 2 -> 3 -> 0'
+expect 4 kinds ready $deadlock 'rank 2 waits in MPI_Waitall: MPI_Irecv from 1, tag 3'
+expect 4 kinds empty $deadlock 'rank 0 waits in MPI_Ssend to 1, tag 2' 'cycle: 0 -> 1 -> 2 -> 3 -> 0'
+expect 4 kinds grid $deadlock 'near miss: rank 0 has sent 1 message with tag 2, rank 2 waits for tag 1'
+expect 4 kinds in_place $deadlock 'rank 3 waits in MPI_Allreduce, the 12th collective .* rank 1 has not come to'
+expect 4 kinds neighbours $deadlock 'rank 2 waits in MPI_Neighbor_alltoall, the 2nd .* rank 1 has not come to'
+expect 4 kinds ineighbours $deadlock 'rank 2 waits in MPI_Wait: MPI_Ineighbor_alltoall the 2nd .* rank 1 has not come'
+expect 4 kinds errors $deadlock 'rank 0 waits in MPI_Barrier, .* which rank 3 has not come to'
+expect 4 kinds groups $deadlock 'rank 0 waits in MPI_Recv from 1, tag 2, on a communicator'
+expect 4 kinds some $deadlock 'near miss: rank 1 has sent 1 message with tag 2, rank 3 waits for tag 3'
+
 # Written with the project's Comm: the lines are those of its user.
 expect 4 comm comm_receive_ring $deadlock 'cycle: 0 -> 3 -> 2 -> 1 -> 0' \
     'at tests/lib/watch/comm.cpp:[0-9]+ in receive_ring' '!lib/machine/comm'

@@ -21,7 +21,7 @@ namespace shardlings::watch {
     X(Neighbor_alltoall) X(Neighbor_alltoallv) X(Neighbor_alltoallw) X(Ineighbor_allgather) \
     X(Ineighbor_allgatherv) X(Ineighbor_alltoall) X(Ineighbor_alltoallv) X(Ineighbor_alltoallw) X(Comm_dup) X(Comm_dup_with_info) X(Comm_idup) \
     X(Comm_split) X(Comm_split_type) X(Comm_create) X(Comm_create_group) X(Cart_create) X(Cart_sub) \
-    X(Graph_create) X(Dist_graph_create) X(Dist_graph_create_adjacent) X(Finalize) X(Abort)
+    X(Intercomm_create) X(Intercomm_merge) X(Graph_create) X(Dist_graph_create) X(Dist_graph_create_adjacent) X(Finalize) X(Abort)
 // clang-format on
 
 enum class Call : std::uint32_t {

@@ -34,6 +34,7 @@ int collective(Call call, std::uint64_t site, MPI_Comm on, const Terms& terms, R
     const Waiting waiting(call, site, true, std::span(&slot, 1));
     const int result = real();
     attach(slot, MPI_ERR_OTHER, nullptr);  // it has ended
+    if (result != MPI_SUCCESS && communicator != nullptr) give_up_collectives(*communicator);
     return result;
 }
 
@@ -49,6 +50,7 @@ int begin_collective_request(Call call, std::uint64_t site, MPI_Comm on, const T
     const int result = real();
     --own.depth;
     attach(slot, result, request);
+    if (result != MPI_SUCCESS && communicator != nullptr) give_up_collectives(*communicator);
     return result;
 }
 

@@ -1,5 +1,6 @@
 #include "lib/tools/watch/preload/communicators.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <numeric>
@@ -126,6 +127,23 @@ CommunicatorRecord* make_room(const Communicator& communicator, Call made_by)
     return place;
 }
 
+std::uint64_t hash_of(const std::vector<int>& ranks, std::uint64_t hash)
+{
+    for (const int rank : ranks) hash = mix(hash, static_cast<std::uint64_t>(rank));
+    return hash;
+}
+
+Communicator& add(MPI_Comm handle, std::uint64_t id, std::vector<int> world)
+{
+    auto* made = new Communicator;
+    made->id = id | 1U;
+    made->world = std::move(world);
+    PMPI_Comm_rank(handle, &made->rank);
+    table()[key_of(handle)] = made;
+    last = {};
+    return *made;
+}
+
 }  // namespace
 
 Communicator* find_communicator(MPI_Comm handle)
@@ -141,26 +159,37 @@ void add_communicator(MPI_Comm handle, const Communicator* parent, std::uint64_t
                       std::vector<int> world)
 {
     if (handle == MPI_COMM_NULL || parent == nullptr || nth == 0) return;
-    auto* made = new Communicator;
-    int between = 0;
     const bool complete = world.empty();
-    if (complete) {
-        PMPI_Comm_test_inter(handle, &between);
-        world = world_ranks(handle, between != 0);
-    }
-    made->id = mix(mix(parent->id, nth), static_cast<std::uint64_t>(made_by));
-    made->world = std::move(world);
-    int self = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &self);
-    for (std::size_t i = 0; i < made->world.size(); ++i) {
-        made->id = mix(made->id, static_cast<std::uint64_t>(made->world[i]));
-        if (made->world[i] == self) made->rank = static_cast<int>(i);
-    }
-    made->id |= 1U;
-    if (between == 0) made->shared = make_room(*made, made_by);
-    if (made->shared != nullptr && complete) note_neighbours(handle, *made);
-    table()[key_of(handle)] = made;
-    last = {};
+    if (complete) world = world_ranks(handle, false);
+    const std::uint64_t id = mix(mix(parent->id, nth), static_cast<std::uint64_t>(made_by));
+    Communicator& made = add(handle, hash_of(world, id), std::move(world));
+    made.shared = make_room(made, made_by);
+    if (made.shared != nullptr && complete) note_neighbours(handle, made);
+}
+
+void add_communicator_of_members(MPI_Comm handle, Call made_by)
+{
+    static auto* made_before = new std::unordered_map<std::uint64_t, std::uint64_t>;
+    if (handle == MPI_COMM_NULL) return;
+    int between = 0;
+    PMPI_Comm_test_inter(handle, &between);
+    auto here = world_ranks(handle, false);
+    auto there = between == 0 ? here : world_ranks(handle, true);
+    for (const auto* side : {&here, &there})
+        if (std::ranges::any_of(*side, [](int rank) { return rank < 0; })) return;
+    const auto call = static_cast<std::uint64_t>(made_by);
+    const auto [less, more] =
+        std::minmax({hash_of(here, call), hash_of(there, call)});  // the same on both sides
+    const std::uint64_t members = mix(less, more);
+    Communicator& made = add(handle, mix(members, ++(*made_before)[members]), std::move(there));
+    if (between == 0) made.shared = make_room(made, made_by);
+}
+
+void give_up_collectives(Communicator& communicator)
+{
+    constexpr std::uint64_t more_than_any = std::uint64_t{1} << 62U;  // so that nobody waits for this rank
+    if (communicator.shared != nullptr) publish(communicator.shared->collectives, more_than_any);
+    communicator.shared = nullptr;
 }
 
 void add_first_communicators()

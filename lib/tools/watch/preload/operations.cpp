@@ -186,6 +186,7 @@ void attach(int slot, int result, MPI_Request* request)
 {
     if (slot == not_followed) return;
     if (result != MPI_SUCCESS) {
+        if (table().local[slot].sends) not_known();
         forget(slot);
         return;
     }
