@@ -66,15 +66,19 @@ void Observer::look()
         if (rank >= 0 && rank < static_cast<int>(most_ranks))
             meet(entry.path().string(), name.substr(0, dot), rank);
     }
+    note_gone_when_met();  // before those that were alive then, as far as one can tell
     take_ends();
+    for (auto& [name, job] : jobs_)
+        for (auto& [number, rank] : job) refresh(rank);
+}
+
+void Observer::note_gone_when_met()
+{
     for (auto& [name, job] : jobs_) {
-        std::vector<int> gone_when_met;
-        for (auto& [number, rank] : job) {
-            refresh(rank);
-            if (rank.process < 0 && rank.record->header.life == Life::running)
-                gone_when_met.push_back(number);
-        }
-        if (gone_when_met.size() == 1) first_ended_.emplace(name, gone_when_met.front());
+        std::vector<int> gone;
+        for (auto& [number, rank] : job)
+            if (rank.process < 0 && rank.record->header.life == Life::running) gone.push_back(number);
+        if (gone.size() == 1) first_ended_.emplace(name, gone.front());
     }
 }
 

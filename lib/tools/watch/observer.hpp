@@ -69,6 +69,7 @@ class Observer {
     void meet(const std::string& path, const std::string& job, int rank);
     void refresh(Observed& rank);
     bool is_still(const Observed& rank) const;
+    void note_gone_when_met();
     void take_ends();
 
     std::string folder_;
