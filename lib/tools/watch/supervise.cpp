@@ -28,7 +28,8 @@ namespace {
 
 constexpr int could_not_start = 127;
 constexpr useconds_t between_looks = 25'000;
-constexpr int looks_for_stacks = 80;   // at most: two seconds, for ranks of a busy machine to write where they are
+constexpr int looks_for_stacks =
+    80;  // at most: two seconds, for ranks of a busy machine to write where they are
 constexpr int looks_for_the_end = 80;  // after SIGTERM; mpirun takes a second
 // When a rank has failed, mpirun ends the others; only when it does not, they wait for ever.
 constexpr std::chrono::milliseconds for_the_launcher{2500};
@@ -52,7 +53,6 @@ class Run {
         : observer_(folder_.path(), options.period),
           only_deadlocks_(options.only_deadlocks),
           leave_nothing_(options.leave_nothing),
-          about_(options.about)
           about_(options.about),
           for_others_(options.period / 2)
     {
