@@ -48,10 +48,10 @@ inline std::string plot(const std::string& title, double last, const std::vector
 
     Canvas canvas(title, plot_style);
     canvas.text(left, 24.0, title, "title");
-    for (double power = first_power; power <= last_power; ++power) {
+    for (int power = static_cast<int>(first_power); power <= static_cast<int>(last_power); ++power) {
         const double height = y(std::pow(10.0, power));
         canvas.line(left, height, right, height, "grid");
-        canvas.text(left - 8.0, height + 4.0, fmt::format("1e{:.0f}", power), "", Anchor::end);
+        canvas.text(left - 8.0, height + 4.0, fmt::format("1e{}", power), "", Anchor::end);
     }
     for (int i = 0; i <= 6; ++i) {
         const double step = last * i / 6.0;

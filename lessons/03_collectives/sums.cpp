@@ -8,6 +8,7 @@
 
 #include "lessons/03_collectives/recursive_doubling.hpp"
 #include "lessons/03_collectives/ring.hpp"
+#include "lib/machine/base/rounding.hpp"
 #include "lib/machine/comm/session.hpp"
 #include "lib/machine/tensor/arithmetic.hpp"
 #include "lib/machine/tensor/random.hpp"
@@ -106,7 +107,7 @@ void print_degrees(Comm& world)
         const std::vector<double> values = to_doubles(sample);
         for (std::size_t i = 0; i < exact.size(); ++i) exact[i] += values[i];
     }
-    const double u = epsilon_of(DType::bf16) / 2;
+    const double u = unit_roundoff(DType::bf16);
     if (world.rank() == 0)
         fmt::print(
             "\n1000 sums of the same 8 numbers in bf16, u = 2^-8\n"

@@ -19,8 +19,8 @@ NamedCase number_case(const std::string& what, const Job& job, double expected, 
     return {fmt::format("{}; stage {}, chunk {}, tensor rank {}", describe(job), place.stage, chunk,
                         place.tensor_rank),
             one_rank("activation", inputs), [=](const RankResult& result) {
-                return std::vector<std::string>{
-                    compare_number(what, result.outputs.at("number").get<double>(), expected, tolerance)};
+                return std::vector<std::string>{compare_with_cause(
+                    what, result.outputs.at("number").get<double>(), expected, tolerance, job)};
             }};
 }
 
@@ -168,27 +168,28 @@ TEST_CASE("10.5 saved_by_block: a small block by hand", "[10.5]")
         return number_case("saved_by_block", single_stage(shape, tp, sequence, recompute, DType::fp32),
                            expected);
     };
-    run_and_check("activations",
-                  {block(1, false, Recompute::none, 1776), block(1, false, Recompute::selective, 1632),
-                   block(1, false, Recompute::full, 96), block(2, false, Recompute::none, 480 + 576 + 72),
-                   block(2, true, Recompute::none, 240 + 576 + 72),
-                   block(2, true, Recompute::selective, 240 + 576), block(2, true, Recompute::full, 48),
-                   // 16 bits: half, but for the numbers in fp32; fp64: twice.
-                   number_case("saved_by_block", single_stage(shape, 1, false, Recompute::none, DType::bf16),
-                               (1776 + 96) / 2),
-                   number_case("saved_by_block", single_stage(shape, 1, false, Recompute::none, DType::fp64),
-                               1776 * 2)});
+    run_simplest_first(
+        "activations",
+        {block(1, false, Recompute::none, 1776), block(1, false, Recompute::selective, 1632),
+         block(1, false, Recompute::full, 96), block(2, false, Recompute::none, 480 + 576 + 72),
+         block(2, true, Recompute::none, 240 + 576 + 72), block(2, true, Recompute::selective, 240 + 576),
+         block(2, true, Recompute::full, 48),
+         // 16 bits: half, but for the numbers in fp32; fp64: twice.
+         number_case("saved_by_block", single_stage(shape, 1, false, Recompute::none, DType::bf16),
+                     (1776 + 96) / 2),
+         number_case("saved_by_block", single_stage(shape, 1, false, Recompute::none, DType::fp64),
+                     1776 * 2)});
 }
 
 TEST_CASE("10.5 saved_by_chunk: real passes", "[10.5]")
 {
     const ModelShape odd{2, 6, 3, 5, 10};
-    run_and_check("activations",
-                  {real_activations_case(single_stage(odd, 3, false, Recompute::none, DType::fp32)),
-                   real_activations_case(single_stage(odd, 3, true, Recompute::none, DType::fp64)),
-                   real_activations_case(single_stage(odd, 3, false, Recompute::selective, DType::bf16)),
-                   real_activations_case(single_stage(odd, 3, true, Recompute::selective, DType::fp16)),
-                   real_activations_case(single_stage(odd, 3, true, Recompute::full, DType::bf16))});
+    run_simplest_first("activations",
+                       {real_activations_case(single_stage(odd, 3, false, Recompute::none, DType::fp32)),
+                        real_activations_case(single_stage(odd, 3, true, Recompute::none, DType::fp64)),
+                        real_activations_case(single_stage(odd, 3, false, Recompute::selective, DType::bf16)),
+                        real_activations_case(single_stage(odd, 3, true, Recompute::selective, DType::fp16)),
+                        real_activations_case(single_stage(odd, 3, true, Recompute::full, DType::bf16))});
 }
 
 TEST_CASE("10.5 saved_by_chunk: chunks of random layouts", "[10.5]")
@@ -202,7 +203,7 @@ TEST_CASE("10.5 saved_by_chunk: chunks of random layouts", "[10.5]")
                                     chunk_bytes(job, spot.place, spot.chunk, job.recompute), spot.place,
                                     spot.chunk));
     }
-    run_and_check("activations", cases);
+    run_simplest_first("activations", cases);
 }
 
 TEST_CASE("10.5 passes_in_flight: what the schedules do", "[10.5]")
@@ -216,7 +217,7 @@ TEST_CASE("10.5 passes_in_flight: what the schedules do", "[10.5]")
         cases.push_back(
             number_case("passes_in_flight", job, most[static_cast<std::size_t>(stage)], {stage, 0}));
     }
-    run_and_check("activations", cases);
+    run_simplest_first("activations", cases);
 }
 
 TEST_CASE("10.5 saved_activations: devices of random layouts", "[10.5]")
@@ -228,7 +229,7 @@ TEST_CASE("10.5 saved_activations: devices of random layouts", "[10.5]")
         const Place place = random_spot(job, dice).place;
         cases.push_back(number_case("saved_activations", job, stage_bytes(job, place), place));
     }
-    run_and_check("activations", cases);
+    run_simplest_first("activations", cases);
 }
 
 TEST_CASE("10.5 megatron_activations: the published models", "[10.5]")
@@ -239,11 +240,11 @@ TEST_CASE("10.5 megatron_activations: the published models", "[10.5]")
     const auto published_case = [&](const Job& job, double expected) {
         return number_case("megatron_activations", job, expected * gib, {}, 0, rounding);
     };
-    run_and_check("activations",
-                  {published_case(published(small, 1, 1, 4, Recompute::none), 59.25),
-                   published_case(published(small, 1, 1, 4, Recompute::selective), 9.5625),
-                   published_case(published(large, 8, 3, 1, Recompute::none), 66.84375),
-                   published_case(published(large, 8, 3, 1, Recompute::selective), 12.3515625)});
+    run_simplest_first("activations",
+                       {published_case(published(small, 1, 1, 4, Recompute::none), 59.25),
+                        published_case(published(small, 1, 1, 4, Recompute::selective), 9.5625),
+                        published_case(published(large, 8, 3, 1, Recompute::none), 66.84375),
+                        published_case(published(large, 8, 3, 1, Recompute::selective), 12.3515625)});
 }
 
 TEST_CASE("10.5 megatron_saved_by_block: ours, masks and a second copy of the probabilities", "[10.5]")
@@ -264,5 +265,5 @@ TEST_CASE("10.5 megatron_saved_by_block: ours, masks and a second copy of the pr
                         static_cast<double>(job.micro_batch() * job.shape.sequence);
         cases.push_back(number_case("megatron_saved_by_block", job, expected, {}, 0, rounding));
     }
-    run_and_check("activations", cases);
+    run_simplest_first("activations", cases);
 }

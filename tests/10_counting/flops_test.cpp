@@ -145,35 +145,36 @@ NamedCase real_flops_case(const Job& job)
 
 TEST_CASE("10.3 sequence_flops: every term by hand", "[10.3]")
 {
-    run_and_check("flops",
-                  {// 2·13·17·3; 5·6·13·3·(7·2); 5·2·169·14; 5·3·7·169; the same; 5·2·13·14·3; 5·4·13·3·11.
-                   terms_case({5, 3, 11, 7, 2, 13, 17}, {1326, 16380, 23660, 17745, 23660, 5460, 8580, 1326}),
-                   terms_case({1, 1, 1, 1, 1, 1, 1}, {2, 6, 2, 3, 2, 2, 4, 2}),
-                   terms_case({0, 4, 16, 2, 2, 10, 7}, {560, 0, 0, 0, 0, 0, 0, 560})});
+    run_simplest_first(
+        "flops",
+        {// 2·13·17·3; 5·6·13·3·(7·2); 5·2·169·14; 5·3·7·169; the same; 5·2·13·14·3; 5·4·13·3·11.
+         terms_case({5, 3, 11, 7, 2, 13, 17}, {1326, 16380, 23660, 17745, 23660, 5460, 8580, 1326}),
+         terms_case({1, 1, 1, 1, 1, 1, 1}, {2, 6, 2, 3, 2, 2, 4, 2}),
+         terms_case({0, 4, 16, 2, 2, 10, 7}, {560, 0, 0, 0, 0, 0, 0, 560})});
 }
 
 TEST_CASE("10.3 SequenceFlops::forward: which terms are the ends", "[10.3]")
 {
-    run_and_check("flops", {forward_case()});
+    run_simplest_first("flops", {forward_case()});
 }
 
 TEST_CASE("10.3 ratio_to_6nd: table A4 of the Chinchilla paper", "[10.3]")
 {
     std::vector<NamedCase> cases;
     for (const ChinchillaRow& row : chinchilla) cases.push_back(chinchilla_case(row));
-    run_and_check("flops", cases);
+    run_simplest_first("flops", cases);
 }
 
 TEST_CASE("10.3 device_gemm_flops: every device of random layouts", "[10.3]")
 {
     std::vector<NamedCase> cases;
     for (const Job& job : random_jobs("flops", 60)) cases.push_back(device_case(job));
-    run_and_check("flops", cases);
+    run_simplest_first("flops", cases);
 }
 
 TEST_CASE("10.3 device_gemm_flops: what a device is charged for", "[10.3]")
 {
-    run_and_check("flops", {real_flops_case(single_stage({3, 6, 3, 5, 10}, 3, Recompute::none)),
-                            real_flops_case(single_stage({2, 9, 3, 7, 11}, 3, Recompute::selective)),
-                            real_flops_case(single_stage({2, 12, 6, 4, 13}, 3, Recompute::full))});
+    run_simplest_first("flops", {real_flops_case(single_stage({3, 6, 3, 5, 10}, 3, Recompute::none)),
+                                 real_flops_case(single_stage({2, 9, 3, 7, 11}, 3, Recompute::selective)),
+                                 real_flops_case(single_stage({2, 12, 6, 4, 13}, 3, Recompute::full))});
 }

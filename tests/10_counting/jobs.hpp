@@ -1,7 +1,12 @@
 // Jobs on the judging side: as inputs, as text, drawn at random, and what is said of their devices.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "lessons/10_counting/parameters.hpp"
+#include "lib/machine/base/counted.hpp"
 #include "tests/lib/run_and_check.hpp"
 
 namespace counting_test {
@@ -51,10 +56,46 @@ inline std::string describe(const Job& job)
     if (layout.virtual_stages > 1) text += fmt::format(" with {} chunks a stage", layout.virtual_stages);
     if (!layout.blocks.empty()) text += ", blocks " + json(layout.blocks).dump();
     if (layout.sequence_parallel) text += ", sequence-parallel";
-    text += fmt::format(", {} sequences in {} micro-batches", job.batch, job.micro_batches);
+    text += fmt::format(", {} in {} micro-batch{}", counted(job.batch, "sequence"), job.micro_batches,
+                        job.micro_batches == 1 ? "" : "es");
     if (job.recompute == Recompute::selective) text += ", attention recomputed";
     if (job.recompute == Recompute::full) text += ", recomputed";
     return text;
+}
+
+/// run_and_check, the simplest of the cases first: those of which there is least to say.
+inline void run_simplest_first(const std::string& file, std::vector<NamedCase> cases)
+{
+    std::ranges::stable_sort(cases, {}, [](const NamedCase& one) { return one.name.size(); });
+    run_and_check(file, cases);
+}
+
+/// What a number may have been multiplied or divided by: the numbers of the job that are as large as that.
+inline std::string likely_factor(double got, double expected, const Job& job)
+{
+    const Layout& layout = job.layout;
+    const std::vector<std::pair<std::string_view, std::int64_t>> factors{
+        {"T_p", layout.tp},       {"D_p", layout.dp},       {"P", layout.pp},
+        {"M", job.micro_batches}, {"b", job.micro_batch()}, {"V_c", layout.virtual_stages},
+        {"L", job.shape.layers},  {"a", job.shape.heads},   {"T", job.shape.sequence},
+    };
+    std::vector<std::string> times, over;
+    for (const auto& [letter, value] : factors) {
+        if (value < 2) continue;
+        const auto number = static_cast<double>(value);
+        if (got == expected * number) times.push_back(fmt::format("{} = {}", letter, value));
+        if (got * number == expected) over.push_back(fmt::format("{} = {}", letter, value));
+    }
+    if (!times.empty()) return fmt::format(": too large by {}?", fmt::join(times, ", or by "));
+    return over.empty() ? "" : fmt::format(": too small by {}?", fmt::join(over, ", or by "));
+}
+
+/// compare_number, with the factor that may be the cause.
+inline std::string compare_with_cause(const std::string& name, double got, double expected,
+                                      Tolerance tolerance, const Job& job)
+{
+    const std::string message = compare_number(name, got, expected, tolerance);
+    return message.empty() ? "" : message + likely_factor(got, expected, job);
 }
 
 /// Whole numbers that the test's seed and a name decide.
@@ -123,7 +164,7 @@ using Expected = std::function<std::vector<double>(const Job&, Place)>;
 
 /// Empty when they are the same; else the first that differs. `names`: of each number, or one for all.
 inline std::string compare_numbers(const std::vector<std::string>& names, const std::vector<double>& got,
-                                   const std::vector<double>& expected)
+                                   const std::vector<double>& expected, const Job& job)
 {
     if (got == expected) return "";
     if (got.size() != expected.size())
@@ -131,10 +172,9 @@ inline std::string compare_numbers(const std::vector<std::string>& names, const 
                            json(expected).dump());
     for (std::size_t i = 0; i < got.size(); ++i)
         if (got[i] != expected[i])
-            return fmt::format(
-                "{} {:.0f}, expected {:.0f}",
-                names.size() == 1 && got.size() > 1 ? fmt::format("{} {}:", names[0], i) : names[i] + ":",
-                got[i], expected[i]);
+            return fmt::format("{}{}: {:.0f}, expected {:.0f}{}", names[names.size() == 1 ? 0 : i],
+                               names.size() == 1 && got.size() > 1 ? fmt::format(" {}", i) : "", got[i],
+                               expected[i], likely_factor(got[i], expected[i], job));
     return "";
 }
 
@@ -149,7 +189,8 @@ inline NamedCase place_case(const std::string& operation, const Job& job, std::v
                 for (int rank = 0; rank < job.layout.tp; ++rank) {
                     const auto got =
                         result.outputs.at(fmt::format("{} {}", stage, rank)).get<std::vector<double>>();
-                    const std::string message = compare_numbers(names, got, expected(job, {stage, rank}));
+                    const std::string message =
+                        compare_numbers(names, got, expected(job, {stage, rank}), job);
                     if (!message.empty())
                         messages.push_back(fmt::format("stage {}, tensor rank {}: {}", stage, rank, message));
                 }
@@ -171,7 +212,8 @@ inline NamedCase real_case(const std::string& operation, const Job& job, const s
                     if (predicted != counted)
                         messages.push_back(
                             on_rank(rank, fmt::format("predicted {:.0f} {}, the device counts {:.0f}",
-                                                      predicted, what, counted)));
+                                                      predicted, what, counted) +
+                                              likely_factor(predicted, counted, job)));
                 }
                 return messages;
             }};

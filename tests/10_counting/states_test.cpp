@@ -101,14 +101,14 @@ TEST_CASE("10.2 state_bytes: table 1 of the ZeRO paper", "[10.2]")
     std::vector<NamedCase> cases;
     for (const PaperRow& row : paper)
         for (const int stage : {1, 2, 3}) cases.push_back(paper_case(row, stage));
-    run_and_check("states", cases);
+    run_simplest_first("states", cases);
 }
 
 TEST_CASE("10.2 state_bytes: a small model by hand", "[10.2]")
 {
     // 92 elements; on 3 devices 15 + 75 + 6 = 96 with the padding, 32 a device; on 5 devices 15 + 75 + 5 =
     // 95, 19 a device.
-    run_and_check(
+    run_simplest_first(
         "states",
         {hand_case({1, 0, DType::fp32, {368, 368, 736}}), hand_case({1, 3, DType::fp32, {368, 368, 736}}),
          hand_case({1, 1, DType::bf16, {184, 184, 1104}}), hand_case({1, 2, DType::fp64, {736, 736, 1472}}),
@@ -122,5 +122,5 @@ TEST_CASE("10.2 state_bytes: every device of random layouts", "[10.2]")
 {
     std::vector<NamedCase> cases;
     for (const Job& job : random_jobs("states", 60)) cases.push_back(states_case(job));
-    run_and_check("states", cases);
+    run_simplest_first("states", cases);
 }

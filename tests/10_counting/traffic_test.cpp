@@ -88,7 +88,7 @@ TEST_CASE("10.4 reduce_scatter_elements and all_gather_elements: chunk by chunk"
     Dice dice("rings");
     for (int i = 0; i < 10; ++i)
         cases.push_back(ring_case(dice.roll(0, 100000), static_cast<int>(dice.roll(2, 16))));
-    run_and_check("traffic", cases);
+    run_simplest_first("traffic", cases);
 }
 
 TEST_CASE("10.4 reduce_scatter_elements and all_gather_elements: a real ring", "[10.4]")
@@ -97,14 +97,14 @@ TEST_CASE("10.4 reduce_scatter_elements and all_gather_elements: a real ring", "
     for (const std::int64_t n : {1, 10, 11, 12})
         for (const char* collective : {"reduce-scatter", "all-gather"})
             cases.push_back(real_ring_case(n, 3, collective));
-    run_and_check("traffic", cases);
+    run_simplest_first("traffic", cases);
 }
 
 TEST_CASE("10.4 data_parallel_bytes: a small model by hand", "[10.4]")
 {
     // Buckets of 14, 74 and 4 elements. On 3 ranks 15, 75 and 6, of which a collective sends 10, 50 and 4.
     // Stage 3 gathers the embedding twice, the block twice, the last layer norm once for every micro-batch.
-    run_and_check(
+    run_simplest_first(
         "traffic",
         {hand_case("data", small_job(3, 0, 1), 4 * 2 * 64), hand_case("data", small_job(3, 0, 5), 4 * 2 * 64),
          hand_case("data", small_job(3, 1, 2), 4 * 2 * 64), hand_case("data", small_job(3, 2, 2), 4 * 2 * 64),
@@ -117,24 +117,25 @@ TEST_CASE("10.4 data_parallel_bytes: every device of random layouts", "[10.4]")
 {
     std::vector<NamedCase> cases;
     for (const Job& job : random_jobs("data", 60)) cases.push_back(bytes_case("data", job, data_bytes));
-    run_and_check("traffic", cases);
+    run_simplest_first("traffic", cases);
 }
 
 TEST_CASE("10.4 tensor_parallel_bytes: real passes", "[10.4]")
 {
     const ModelShape odd{2, 6, 3, 5, 10};
-    run_and_check("traffic", {real_tensor_case(passes_job(odd, 3, false, Recompute::none, DType::fp32)),
-                              real_tensor_case(passes_job(odd, 3, true, Recompute::none, DType::fp64)),
-                              real_tensor_case(passes_job(odd, 3, false, Recompute::full, DType::bf16)),
-                              real_tensor_case(passes_job(odd, 3, true, Recompute::full, DType::fp16)),
-                              real_tensor_case(passes_job(odd, 3, true, Recompute::selective, DType::bf16))});
+    run_simplest_first("traffic",
+                       {real_tensor_case(passes_job(odd, 3, false, Recompute::none, DType::fp32)),
+                        real_tensor_case(passes_job(odd, 3, true, Recompute::none, DType::fp64)),
+                        real_tensor_case(passes_job(odd, 3, false, Recompute::full, DType::bf16)),
+                        real_tensor_case(passes_job(odd, 3, true, Recompute::full, DType::fp16)),
+                        real_tensor_case(passes_job(odd, 3, true, Recompute::selective, DType::bf16))});
 }
 
 TEST_CASE("10.4 tensor_parallel_bytes: every device of random layouts", "[10.4]")
 {
     std::vector<NamedCase> cases;
     for (const Job& job : random_jobs("tensor", 60)) cases.push_back(bytes_case("tensor", job, tensor_bytes));
-    run_and_check("traffic", cases);
+    run_simplest_first("traffic", cases);
 }
 
 TEST_CASE("10.4 pipeline_bytes: every device of random layouts", "[10.4]")
@@ -147,5 +148,5 @@ TEST_CASE("10.4 pipeline_bytes: every device of random layouts", "[10.4]")
     cases.push_back(hand_case("pipeline", two, 4 * (4 * 6 + 4 * 2)));
     for (const Job& job : random_jobs("pipeline", 60))
         cases.push_back(bytes_case("pipeline", job, boundary_bytes));
-    run_and_check("traffic", cases);
+    run_simplest_first("traffic", cases);
 }

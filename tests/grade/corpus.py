@@ -3,11 +3,13 @@
 
     tests/grade/corpus.py BUILD [NAME...]     all, or those whose name holds one of the words; --jobs 2, --show
 
-A file of cheats/ or honest/ is a submission of one exercise, made from its solution:
+A file of cheats/, honest/ or mistakes/ is a submission of one exercise, made from its solution:
 
     part   = "00.4"            the exercise; all others are missing
     why    = "..."             what the cheat is after, or what the variant does otherwise
-    says   = 'regex'           cheats: what the report must say of the part (case is ignored)
+    says   = 'regex'           cheats, mistakes: what the report must say of the part (case is ignored)
+    shows  = 'regex'           mistakes: what the student's page must show, too
+    earns  = 0                 mistakes: points of the part
     beside = ["00.1"]          parts submitted as the solution has them, which must keep their points
     compiles = false           the compiler refuses it; otherwise it must not, so that it fails for its own reason
     top    = '''...'''         text before the first line of the solution
@@ -16,7 +18,7 @@ A file of cheats/ or honest/ is a submission of one exercise, made from its solu
     [body]                     what stands between BEGIN SOLUTION and END SOLUTION of these functions instead
     function = '''...'''
 
-A cheat must earn 0 points, a variant all of them, both within `limit` seconds, and nothing may be left of it.
+A cheat must earn 0 points, a variant all of them, each within `limit` seconds, and nothing may be left of it.
 """
 
 import argparse
@@ -36,10 +38,12 @@ import packages
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-KEYS = {"part", "why", "says", "beside", "compiles", "top", "before", "behind", "body", "limit"}
+KINDS = ("cheats", "honest", "mistakes")
+KEYS = {"shows", "earns", "part", "why", "says", "beside", "compiles", "top", "before", "behind", "body", "limit"}
 LIMIT = 60.0  # seconds that a grade of one file may take on a busy machine
 TELLTALE = "shardlings-cheat"  # what every attack that leaves something behind has in its name
 MOST_REPORT = 256 * 1024  # bytes: a report that a person opens
+MOST_PAGE = 1024 * 1024  # bytes: with a picture of as many events as it may have
 PLACES = ["/tmp", "/var/tmp", "/dev/shm", "/run", "/", str(pathlib.Path.home()), str(ROOT)]
 
 
@@ -57,7 +61,8 @@ class Entry:
         self.part = data["part"]
         self.beside = data.get("beside", [])
         self.says = re.compile(data.get("says", ""), re.IGNORECASE | re.DOTALL)
-        if self.kind == "cheats" and not data.get("says"):
+        self.shows = re.compile(data.get("shows", ""), re.DOTALL)
+        if self.kind != "honest" and not data.get("says"):
             raise SystemExit(f"{file}: 'says' is needed: what a teacher reads")
         self.limit = data.get("limit", LIMIT)
         self.files = {part: files_of_parts[part] for part in [self.part, *self.beside]}
@@ -78,7 +83,7 @@ class Entry:
     def expected(self, exercise):
         """The points that an exercise of the report must have."""
         full = exercise["id"] in self.beside or (exercise["id"] == self.part and self.kind == "honest")
-        return exercise["max"] if full else 0
+        return exercise["max"] if full else self.data.get("earns", 0) if exercise["id"] == self.part else 0
 
     def write(self, place):
         """Makes the submission in the folder and returns its path."""
@@ -95,6 +100,7 @@ class Package:
     kind = "packages"
     part = packages.PART
     limit = LIMIT
+    shows = re.compile("")
 
     def __init__(self, name, solution):
         self.name = f"packages/{name}"
@@ -139,6 +145,16 @@ def problems_of_report(entry, report, shown):
     return problems
 
 
+def problems_of_page(entry, page):
+    """What is not as it should be on the student's page."""
+    problems = [] if entry.shows.search(page) else [f"the page does not show /{entry.shows.pattern}/"]
+    if "<script" in page:
+        problems.append("a script on the page")
+    if len(page) > MOST_PAGE:
+        problems.append(f"a page of {len(page)} bytes")
+    return problems
+
+
 def foreign_characters(text):
     """What a terminal or a page would take for a command, in a text that is shown as it is."""
     return sorted({f"U+{ord(c):04X}" for c in text if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160})
@@ -153,10 +169,11 @@ def grade(entry, build, options):
         folder.chmod(0o711)  # whom the sandbox runs as must reach what is lent to it
         submission = entry.write(folder)
         report = folder / "report.json"
+        page = folder / "report.html"
         begin = time.monotonic()
         try:
             ended = subprocess.run(
-                [build / "shardlings", "grade", submission, "--build", build, "--json", report, *options],
+                [build / "shardlings", "grade", submission, "--build", build, "--json", report, "--html", page, *options],
                 cwd=ROOT, env={**os.environ, "TMPDIR": str(temporary)}, stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=10 * LIMIT, check=False)
         except subprocess.TimeoutExpired:
@@ -178,6 +195,8 @@ def grade(entry, build, options):
         for where, characters in (("terminal", foreign_characters(shown)), ("report", foreign_characters(said))):
             if characters:
                 problems.append(f"control characters on the {where}: {' '.join(characters)}")
+        if page.exists():
+            problems += problems_of_page(entry, page.read_text(errors="surrogateescape"))
         left = [str(path.relative_to(folder)) for path in temporary.iterdir()]
         if left:
             problems.append(f"left behind: {' '.join(left[:5])}")
@@ -225,7 +244,7 @@ def main():
     arguments = parser.parse_intermixed_args()
     build = arguments.build.resolve()
     parts = files_of_parts()
-    entries = [Entry(file, parts) for kind in ("cheats", "honest") for file in sorted((HERE / kind).glob("*.toml"))]
+    entries = [Entry(file, parts) for kind in KINDS for file in sorted((HERE / kind).glob("*.toml"))]
     solution = ROOT / "solutions" / parts[packages.PART]
     entries += [Package(name, solution) for name in packages.PACKAGES]
     entries = [entry for entry in entries if not arguments.words or any(w in entry.name for w in arguments.words)]

@@ -201,7 +201,7 @@ TEST_CASE("a model of another shape is refused with both shapes", "[checkpoint]"
     for (const char* file : {"config.json", "training.json", "optimizer.safetensors"})
         std::filesystem::remove(checkpoint.step / file);
     CHECK(asked(small_shape) == "no error");
-    CHECK(contains(asked({1, 8, 2, 6, 256}), "holds a model of more than 1 layers"));
+    CHECK(contains(asked({1, 8, 2, 6, 256}), "holds a model of more than 1 layer"));
     CHECK(contains(asked({3, 8, 2, 6, 256}), "has no tensor 'h.2.ln_1.weight'"));
     CHECK(contains(asked({2, 8, 2, 7, 256}),
                    "tensor 'transformer.wpe.weight' has the shape 6 x 8, this model's has 7 x 8"));

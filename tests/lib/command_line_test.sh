@@ -17,15 +17,22 @@ refused "shardlings train: '--layer' is not known here: did you mean --layers?" 
 refused "shardlings train: '--hiden' is not known here: did you mean --hidden?" train --hiden=2
 refused "shardlings course: 'tst' is not known here: did you mean test?" course tst
 refused "shardlings grid: '--unheard-of' is not known here" grid --unheard-of
-refused "shardlings: A subcommand is required"
-refused "shardlings train: Could not convert: --layers = x" train --layers x
-refused "shardlings train: --seed: is -1: expected 0 or more" train --seed -1
+refused "shardlings: expected a subcommand, as in shardlings train"
+refused "shardlings train: --layers is 'x': expected a whole number" train --layers x
+refused "shardlings train: --lr is 'fast': expected a number" train --lr fast
+refused "shardlings train: --layers is there 2 times: expected once" train --layers 1 --layers 2
+refused "shardlings train: 'KiB' belongs to no flag: a value with a space in it needs quotes" train --memory-budget 10 KiB
+refused "shardlings train: --seed is '-1': expected a whole number of 0 or more" train --seed -1
 refused "shardlings launch: --ranks is required" launch -- nosuch
 refused "shardlings grade: '--jsn' is not known here: did you mean --json?" grade --jsn out.json
 equal "--help succeeds" "train a GPT-2 style model on the bytes of a text" "$("$program" train --help | head -n 1)"
 
 on_ranks=$("$program" launch --ranks 3 -- "$program" train --layer 2 2>&1)
 equal "ranks say it once" 1 "$(grep -c 'did you mean --layers' <<<"$on_ranks")"
+on_ranks=$("$program" launch --ranks 2 -- "$program" train --dp 2 --zero 7 2>&1)
+equal "ranks say a wrong value once" 1 "$(grep -c 'zero is 7: expected 0, 1, 2 or 3' <<<"$on_ranks")"
+on_ranks=$("$program" launch --ranks 2 -- env -u SHARDLINGS_RUN_DIR "$program" train --dp 2 --data /nosuch 2>&1)
+equal "ranks of a launcher of one's own say it once" 1 "$(grep -c "there is no file '/nosuch'" <<<"$on_ranks")"
 
 # shellcheck source=/dev/null
 source <("$program" completion bash)

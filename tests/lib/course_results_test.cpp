@@ -396,11 +396,20 @@ TEST_CASE("lines: what is wrong is short, said once, and whole when asked for")
     const auto lines = lines_for(part, result, Detail::first_few);
     CHECK(lines.front().find("failing") != std::string::npos);
     CHECK(lines.front().ends_with("1 of 6 tests pass"));
-    CHECK(lines.at(1) == "      07.1 b (and 1 more tests)");
+    CHECK(lines.at(1) == "      07.1 b (and 1 more test)");
     CHECK(lines.at(2) == "        same");
-    CHECK(lines.back() == "      … 1 more failures (V=1 shows all)");
+    CHECK(lines.back() == "      … 1 more failure (V=1 shows all)");
     CHECK(lines_for(part, result, Detail::all).back() == "        " + std::string(500, 'x'));
     CHECK(shortened("αβγ", 3) == "α…");
+
+    std::string words = "  rank 1: αβγ";
+    for (int i = 0; i < 40; ++i) words += " and more";
+    result.cases = {{"07.1 a", false, {words + " the cause"}}};
+    const auto long_lines = lines_for(part, result, Detail::first_few);
+    CHECK(long_lines.at(2).starts_with("          rank 1: αβγ and more"));
+    CHECK(long_lines.at(3).starts_with("              and more"));
+    CHECK(long_lines.back().ends_with("the cause"));
+    CHECK(std::ranges::all_of(long_lines, [](const std::string& line) { return line.size() <= 170; }));
 }
 
 TEST_CASE("grade: points by test case, nothing for what is missing or does not compile")

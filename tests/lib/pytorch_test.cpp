@@ -8,6 +8,7 @@
 #include "lessons/02_training_step/accumulation.hpp"
 #include "lessons/02_training_step/clipping.hpp"
 #include "lessons/02_training_step/mixed_precision.hpp"
+#include "lib/machine/base/rounding.hpp"
 #include "tests/01_transformer/fixture.hpp"
 #include "tests/lib/catch.hpp"
 
@@ -91,7 +92,7 @@ class UpdateBound {
         const std::vector<double> v = to_doubles(exact.states.v);
         const std::vector<double> weights = to_doubles(exact.parameters.values());
         const double correction = 1.0 - std::pow(options.beta2, static_cast<double>(exact.states.step));
-        const double u = epsilon_of(DType::fp32) / 2.0;
+        const double u = unit_roundoff(DType::fp32);
         for (std::size_t i = 0; i < bound_.size(); ++i) {
             difference_[i] = std::max(difference_[i], std::abs(exact.gradients[i] - rounded.gradients[i]));
             const double size = std::sqrt(v[i] / correction);

@@ -219,7 +219,7 @@ TEST_CASE("a file that is not what it says is refused in one message", "[safeten
     }
     SECTION("too long")
     {
-        CHECK(contains(refusal(good + "x"), "has 1 bytes more than its header describes"));
+        CHECK(contains(refusal(good + "x"), "has 1 byte more than its header describes"));
     }
     SECTION("another format")
     {

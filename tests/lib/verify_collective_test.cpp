@@ -79,8 +79,7 @@ TEST_CASE("verify_collective: a chunk that is missing or elsewhere", "[verify]")
 TEST_CASE("verify_collective: other bits on another rank; memory beside the buffer", "[verify]")
 {
     require_wrong("other_order", {"where sums are rounded", "not bitwise the same on all ranks: element "});
-    require_wrong("past_the_end",
-                  {"where p does not divide n", "rank 1 wrote up to 1 elements past the end"});
+    require_wrong("past_the_end", {"where p does not divide n", "rank 1 wrote up to 1 element past the end"});
 }
 
 TEST_CASE("verify_collective: a hang, a crash and an error name the case, the rank and the line", "[verify]")

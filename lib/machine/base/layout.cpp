@@ -1,4 +1,5 @@
 #include "lib/machine/base/layout.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +25,7 @@ void Layout::validate() const
     check(virtual_stages == 1 || (schedule == "interleaved" && pp > 1),
           "--virtual-stages {} needs --schedule interleaved and --pp 2 or more", virtual_stages);
     check(blocks.empty() || std::ssize(blocks) == pp * virtual_stages,
-          "--stages names {} chunks: expected --pp times --virtual-stages, {}", blocks.size(),
+          "--stages names {}: expected --pp times --virtual-stages, {}", counted(blocks.size(), "chunk"),
           pp * virtual_stages);
     check(!sequence_parallel || tp > 1, "--sequence-parallel needs --tp 2 or more");
 }

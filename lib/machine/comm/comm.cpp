@@ -1,4 +1,5 @@
 #include "lib/machine/comm/comm.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -54,8 +55,8 @@ Comm Comm::world(Device& device)
 {
     int size = 0;
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
-    check(size <= device.topology().devices(), "{} ranks do not fit the topology of {} nodes of {} devices",
-          size, device.topology().nodes, device.topology().devices_per_node);
+    check(size <= device.topology().devices(), "{} ranks do not fit the topology of {} of {}", size,
+          counted(device.topology().nodes, "node"), counted(device.topology().devices_per_node, "device"));
     std::vector<int> ranks(static_cast<std::size_t>(size));
     std::iota(ranks.begin(), ranks.end(), 0);
     return Comm(std::make_unique<State>(MPI_COMM_WORLD, device, std::move(ranks)));

@@ -18,11 +18,15 @@ namespace shardlings {
 
 namespace {
 
-/// True for one rank of the job: the first that creates the file. Without a run folder every rank is first.
-bool first_to_fail()
+/// True for one rank of the job: the first that creates the file. Under a launcher of the user's there is no
+/// run folder: what all ranks find wrong rank 0 says, and ends the job before the others' turn.
+bool first_to_fail(int rank)
 {
     const char* folder = std::getenv("SHARDLINGS_RUN_DIR");
-    if (folder == nullptr) return true;
+    if (folder == nullptr) {
+        usleep(rank == 0 ? 0 : 2'000'000);
+        return true;
+    }
     const int file = open((std::string(folder) + "/failed").c_str(), O_CREAT | O_EXCL | O_WRONLY, 0600);
     if (file >= 0) close(file);
     return file >= 0 || errno != EEXIST;
@@ -48,9 +52,9 @@ void check_srun()
     std::_Exit(1);
 }
 
-int end_job(const char* message)
+int end_job(const char* message, int rank)
 {
-    if (first_to_fail()) {
+    if (first_to_fail(rank)) {
         fmt::print(stderr, "{}\n", message);
         std::fflush(stderr);
     } else {
@@ -91,7 +95,7 @@ int run_rank(int argc, char** argv, const std::function<int(MpiSession&)>& body)
     try {
         return body(session);
     } catch (const std::exception& error) {
-        return end_job(error.what());
+        return end_job(error.what(), session.rank());
     }
 }
 

@@ -1,4 +1,5 @@
 #include "lib/machine/device/device.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -45,10 +46,10 @@ void check_guards(int rank, const std::byte* data, std::size_t bytes, Category c
     const std::size_t before = overrun(std::reverse_iterator<const std::byte*>(data));
     const std::size_t behind = overrun(data + bytes);
     if (before == 0 && behind == 0) return;
-    fmt::print(stderr,
-               "rank {}: written up to {} bytes {} {} bytes of {}: is an index or a loop's end wrong?\n",
-               rank, behind > 0 ? behind : before, behind > 0 ? "past the end of" : "before the begin of",
-               bytes, name_of(category));
+    fmt::print(stderr, "rank {}: written up to {} {} {} of {}: is an index or a loop's end wrong?\n", rank,
+               counted(behind > 0 ? behind : before, "byte"),
+               behind > 0 ? "past the end of" : "before the begin of", counted(bytes, "byte"),
+               name_of(category));
     std::abort();
 }
 

@@ -5,6 +5,8 @@
 #include <functional>
 #include <span>
 
+#include "lib/machine/base/rounding.hpp"
+
 namespace shardlings::agreement {
 
 namespace {
@@ -86,20 +88,6 @@ std::vector<Deviation> worst_of_each(const Observation& expected, const Observat
         worst.push_back(largest_one);
     }
     return worst;
-}
-
-double unit_roundoff(DType dtype)
-{
-    switch (dtype) {
-        case DType::bf16:
-            return 0x1p-9;
-        case DType::fp16:
-            return 0x1p-11;
-        case DType::fp32:
-            return 0x1p-24;
-        default:
-            return 0x1p-53;
-    }
 }
 
 double relative(double expected, double got)

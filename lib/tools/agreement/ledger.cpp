@@ -11,6 +11,17 @@
 
 namespace shardlings::agreement {
 
+namespace {
+
+// What lesson 10 leaves out of its formulas: parts of what is counted.
+constexpr double activations_off = 0.01;
+constexpr double seconds_off = 0.05;
+/// The part of a step from which on devices that compute, or wait for others that do, decide how long it
+/// takes. Where links decide, a step depends on which rank begins a collective first.
+constexpr double mostly = 0.75;
+
+}  // namespace
+
 counting::Job job_of(const TrainOptions& options)
 {
     counting::Job job;
@@ -77,15 +88,14 @@ std::vector<Entry> ledger_of(const Device& device, const Trainer& trainer, const
         const auto undecided = counting::undecided_activations(job, place, device.topology());
         entries.push_back({"bytes of activations at most",
                            static_cast<double>(counting::peak_activations(job, place, device.topology())),
-                           peak, std::max(0.01 * peak, static_cast<double>(undecided))});
+                           peak, std::max(activations_off * peak, static_cast<double>(undecided))});
     }
     const bool waits_for_reductions = options.zero.gradient_buckets == 1;
-    // Where links decide, a step depends on which rank begins a collective first.
     const counting::StepTime time = counting::step_time(job, device.topology(), true);
-    const bool computes = time.compute + time.bubble >= 0.75 * time.total();
+    const bool computes = time.compute + time.bubble >= mostly * time.total();
     if (a_bucket_each && once_a_step && by_all_gather && waits_for_reductions && options.overlap &&
         computes && std::isfinite(step_seconds))
-        entries.push_back({"seconds of a step", time.total(), step_seconds, 0.05 * step_seconds});
+        entries.push_back({"seconds of a step", time.total(), step_seconds, seconds_off * step_seconds});
     return entries;
 }
 

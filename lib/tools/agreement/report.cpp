@@ -70,11 +70,6 @@ std::string promise_of(const TrainOptions& options)
                                               name_of(options.dtype));
 }
 
-double off_by_percent(const Verdict& verdict)
-{
-    return 100.0 * (verdict.predicted_seconds / verdict.step_seconds - 1.0);
-}
-
 }  // namespace
 
 json to_json(const LayoutCase& one, const Verdict& verdict)
@@ -119,7 +114,7 @@ void print_verdict(const TrainOptions& options, const Verdict& verdict)
     for (const Deviation& d : verdict.steps.back().with_single.deviations)
         fmt::print("  {:<13}  {:<26} {:<8.1e}  {:.1e}\n", name_of(d.quantity), d.tensor, d.error, d.allowed);
     fmt::print("virtual time of a step: {:.4g} s, predicted {:.4g} s ({:+.1f} %)\n", verdict.step_seconds,
-               verdict.predicted_seconds, off_by_percent(verdict));
+               verdict.predicted_seconds, off_by_percent(verdict.predicted_seconds, verdict.step_seconds));
     fmt::print("promise against the single process: {}\n", promise_of(options));
     if (promises_bits(options)) fmt::print("promise against {}: the same bits\n", name_of_reference(options));
     for (const StepVerdict& step : verdict.steps)

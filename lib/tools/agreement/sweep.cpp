@@ -92,9 +92,8 @@ void print_row(const json& verdict, std::size_t number, std::size_t of, double l
         return;
     }
     const json& last = verdict.at("steps").back();
-    const double time_off =
-        100.0 *
-        (verdict.at("predicted_seconds").get<double>() / verdict.at("step_seconds").get<double>() - 1.0);
+    const double time_off = off_by_percent(verdict.at("predicted_seconds").get<double>(),
+                                           verdict.at("step_seconds").get<double>());
     fmt::print("  loss {:.1e}  gradient {:.1e}  time {:+.1f} %  {}  {:.0f} s left\n",
                value_or_nan(last.at("loss_error")), value_or_nan(last.at("gradient_error")), time_off,
                last.at("bitwise").is_null()     ? "no bits promised"

@@ -39,8 +39,7 @@ struct SweepOptions {
 };
 
 /// Runs all cases, several in one MPI job, prints a row for each as it comes, and returns their verdicts; a
-/// case whose job fails or takes too long has "failed" with what it said instead of steps. Afterwards the
-/// number of layouts that keep their promise.
+/// case whose job fails or takes too long has "failed" with what it said instead of steps.
 nlohmann::json run_sweep(const std::vector<LayoutCase>& cases, const SweepOptions& options);
 
 /// What the ranks of such a job do: verify the cases of `file`, one a line, and write the verdicts to

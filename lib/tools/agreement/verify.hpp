@@ -18,7 +18,6 @@ struct StepVerdict {
     std::int64_t step;
     double single_loss;
     double loss;
-    double gradient_norm;
     Comparison with_single;
     std::optional<Comparison> with_reference;  // bitwise, where that is promised
     std::int64_t disagreements = 0;            // elements of which ranks have different copies
@@ -38,6 +37,12 @@ struct Verdict {
 
     bool kept() const;
 };
+
+/// By how many percent a prediction is larger than what it predicts.
+inline double off_by_percent(double predicted, double got)
+{
+    return 100.0 * (predicted / got - 1.0);
+}
 
 /// True when a layout promises the bits of the same degrees of data and tensor parallelism alone. (Not when
 /// ZeRO adds up the micro-batches in shards.)

@@ -15,11 +15,12 @@ void add_diagnose_command(CLI::App& app)
     };
     auto flags = std::make_shared<Flags>();
     CLI::App* command = app.add_subcommand("diagnose",
-                                           "run any MPI program under watch: diagnose -- mpirun -np 4 "
-                                           "./a.out. Deadlocks end it with exit code 86, "
-                                           "collectives that do not fit with 87; of crashes, wrong tags, "
-                                           "lost messages and requests it says where they "
-                                           "are from");
+                                           "run any MPI program under watch and say why it hangs or fails: "
+                                           "diagnose -- mpirun -np 4 ./a.out");
+    command->footer(
+        "A deadlock ends the program with exit code 86, collectives that do not fit with 87; of crashes, "
+        "wrong "
+        "tags, lost messages and requests it says where they are from.");
     command->add_option("--period", flags->options.period, "seconds until a wait is looked into")
         ->capture_default_str();
     command->add_flag(

@@ -5,6 +5,7 @@
 #include <memory>
 #include <sstream>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 #include "lib/machine/comm/hosts.hpp"
 #include "lib/tools/cli/commands.hpp"
@@ -55,8 +56,8 @@ Topology topology_of_run(const MpiSession& session, const Topology& topology, bo
     const Hosts hosts = find_hosts(session);
     if (hosts.number > 1 && session.rank() == 0) {
         if (hosts.regular)
-            fmt::print("{} hosts of {} devices: they are the nodes of the cluster\n", hosts.number,
-                       hosts.ranks_per_host);
+            fmt::print("{} hosts of {}: they are the nodes of the cluster\n", hosts.number,
+                       counted(hosts.ranks_per_host, "device"));
         else
             fmt::print(
                 "{} hosts without equally many consecutive ranks on each: virtual time takes them for one "

@@ -48,8 +48,7 @@ int run_program(int argc, char** argv)
     } catch (const CLI::ParseError& error) {
         return answer(app, error);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "shardlings: {}\n", error.what());
-        return 1;
+        return answer(error);
     }
     return 0;
 }

@@ -55,7 +55,9 @@ void add_layout_flags(CLI::App& command, TrainFlags& flags)
         .add_option("--bucket-bytes", flags.options.bucket_bytes,
                     "bytes at which a gradient bucket is full; 1: every module has its own")
         ->capture_default_str();
-    command.add_flag("!--no-overlap", flags.options.overlap, "communicate only while nothing is computed");
+    command.add_flag_callback(
+        "--no-overlap", [&flags] { flags.options.overlap = false; },
+        "communicate only while nothing is computed");
     command.add_option("--zero3-fetch", flags.zero3_fetch, "how ZeRO 3 fetches: all-gather or broadcast")
         ->capture_default_str();
     command

@@ -76,13 +76,70 @@ std::string unknown_word(const CLI::App& command)
     return {};
 }
 
+std::string kind_of(const CLI::Option& option)
+{
+    const std::string type = option.get_type_name();
+    if (type.starts_with("INT")) return "a whole number";
+    if (type.starts_with("UINT")) return "a whole number of 0 or more";
+    return type.starts_with("FLOAT") ? "a number" : "";
+}
+
+template <class Value>
+bool is_a(const CLI::Option& option)
+{
+    try {
+        option.as<Value>();
+        return true;
+    } catch (const CLI::ParseError&) {
+        return false;
+    }
+}
+
+/// True when the option's value is one of its type.
+bool is_of_its_kind(const CLI::Option& option)
+{
+    const std::string type = option.get_type_name();
+    if (type.starts_with("INT")) return is_a<std::int64_t>(option);
+    if (type.starts_with("UINT")) return is_a<std::uint64_t>(option);
+    return !type.starts_with("FLOAT") || is_a<double>(option);
+}
+
+/// The first flag that is there too often, or whose value is no value of its type. Empty: there is none.
+std::string wrong_value(const CLI::App& command)
+{
+    for (const CLI::Option* option : command.get_options({})) {
+        const std::string name = option->get_name();
+        const std::vector<std::string>& values = option->results();
+        const auto most = static_cast<std::size_t>(option->get_items_expected_max());
+        if (!option->get_positional() && most > 0 && values.size() > most)
+            return fmt::format("{} is there {} times: expected once", name, values.size());
+        if (values.size() == 1 && !is_of_its_kind(*option))
+            return fmt::format("{} is '{}': expected {}", name, values.front(), kind_of(*option));
+    }
+    return {};
+}
+
 std::string what_is_wrong(const CLI::App& command, const CLI::ParseError& error)
 {
     const std::string unknown = unknown_word(command);
-    if (unknown.empty()) return error.what();
-    const std::string meant = nearest(unknown, names_in(command));
-    return fmt::format("'{}' is not known here{}", unknown,
-                       meant.empty() ? "" : fmt::format(": did you mean {}?", meant));
+    if (!unknown.empty()) {
+        const std::string meant = nearest(unknown, names_in(command));
+        return fmt::format("'{}' is not known here{}", unknown,
+                           meant.empty() ? "" : fmt::format(": did you mean {}?", meant));
+    }
+    if (const std::string wrong = wrong_value(command); !wrong.empty()) return wrong;
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !command.remaining().empty())
+        return fmt::format("'{}' belongs to no flag: a value with a space in it needs quotes",
+                           command.remaining().front());
+    if (command.get_parent() == nullptr && command.get_subcommands().empty())
+        return "expected a subcommand, as in shardlings train";
+    return error.what();
+}
+
+/// A launcher ends all when the first process ends with an error: that must be the one that speaks.
+void let_the_first_speak()
+{
+    std::this_thread::sleep_for(std::chrono::seconds(5));
 }
 
 }  // namespace
@@ -98,12 +155,20 @@ int answer(const CLI::App& app, const CLI::ParseError& error)
         error.get_exit_code() != 0 && dynamic_cast<const CLI::RuntimeError*>(&error) == nullptr;
     if (!is_usage_error) return app.exit(error);
     const CLI::App& command = last_command(app);
-    // A launcher ends all when the first ends with an error: that must be the one that speaks.
-    if (!speaks_for_launch()) std::this_thread::sleep_for(std::chrono::seconds(5));
     if (speaks_for_launch())
         fmt::print(stderr, "{}: {}\n({} --help lists what there is)\n", path_of(command),
                    what_is_wrong(command, error), path_of(command));
+    else
+        let_the_first_speak();
     return usage_exit_code;
+}
+
+int answer(const std::exception& error)
+{
+    // What one process finds wrong with the command line all do, but a file may be missing on one host alone.
+    if (!speaks_for_launch()) let_the_first_speak();
+    fmt::print(stderr, "shardlings: {}\n", error.what());
+    return 1;
 }
 
 }  // namespace shardlings

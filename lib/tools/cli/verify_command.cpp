@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 #include "lib/machine/comm/environment.hpp"
 #include "lib/machine/comm/session.hpp"
@@ -137,8 +138,8 @@ int verify_all(VerifyFlags& flags, const CommandLine& command_line)
     check_before(flags);
     const std::string common = common_flags(flags.train);
     std::vector<agreement::LayoutCase> cases = agreement::legal_layouts(ranks, common, parse_flags);
-    check(!cases.empty(), "no layout of up to {} ranks is legal for this model", ranks);
-    fmt::print("{} legal layouts of up to {} ranks", cases.size(), ranks);
+    check(!cases.empty(), "no layout of up to {} is legal for this model", counted(ranks, "rank"));
+    fmt::print("{} of up to {}", counted(cases.size(), "legal layout"), counted(ranks, "rank"));
     if (flags.sample) {
         if (!flags.sample_seed) flags.sample_seed = std::random_device{}();
         cases =

@@ -49,7 +49,8 @@ Grade grade_submission(const Places& places, const Manifest& manifest, const Run
 
 /// {"score", "earned", "max", "days_late", "percent_off", "seed", "tamper_proof", "exercises": [{"id",
 /// "title", "points", "max", "status", "note", "traffic_bytes", "virtual_seconds", "tests": [{"name",
-/// "passed", "messages"}]}]}; "note" where something went wrong outside of all tests.
+/// "passed", "messages"}]}]}; "note" where something went wrong outside of all tests, "timeline" where one of
+/// a case that failed is there: what note_timeline() of grade/judge_timeline.hpp wrote, as a string.
 std::string grade_json(const Grade& grade);
 /// The grade that `json`, of grade_json, holds, with the points that `manifest` now gives. Error when it is
 /// no such text, or holds other parts than the manifest.

@@ -2,6 +2,7 @@
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/grade.hpp"
+#include "lib/tools/course/json_problem.hpp"
 
 namespace shardlings {
 
@@ -23,6 +24,7 @@ json json_of(const GradedPart& graded)
                      {"virtual_seconds", graded.result.cost.virtual_seconds},
                      {"tests", std::move(tests)}};
     if (!graded.result.note.empty()) exercise["note"] = graded.result.note;
+    if (!graded.result.timeline.empty()) exercise["timeline"] = graded.result.timeline;
     return exercise;
 }
 
@@ -36,6 +38,7 @@ GradedPart part_of(const json& exercise, const Part& part)
     for (const json& test : exercise.at("tests"))
         graded.result.cases.push_back({test.at("name"), test.at("passed"), test.at("messages")});
     graded.result.note = exercise.value("note", "");
+    graded.result.timeline = exercise.value("timeline", "");
     graded.result.cost = {exercise.at("traffic_bytes"), exercise.at("virtual_seconds")};
     return graded;
 }
@@ -74,7 +77,7 @@ Grade grade_of_json(const std::string& text, const Manifest& manifest)
         check(next == exercises.size(), "it has {} parts, the lessons {}", exercises.size(), next);
         return grade;
     } catch (const json::exception& error) {
-        throw Error(fmt::format("this is no grade: {}", error.what()));
+        throw Error(fmt::format("this is no grade: {}", problem_of(error)));
     }
 }
 

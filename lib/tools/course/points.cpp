@@ -10,6 +10,7 @@
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
 #include "lib/tools/course/json_mistake.hpp"
+#include "lib/tools/course/json_problem.hpp"
 
 namespace shardlings {
 
@@ -96,7 +97,7 @@ json parse(const fs::path& file)
         throw Error(
             fmt::format("{}:{}", file.string(), json_mistake(text, error.byte == 0 ? 0 : error.byte - 1)));
     } catch (const json::exception& error) {
-        throw Error(fmt::format("{} is no JSON: {}", file.string(), error.what()));
+        throw Error(fmt::format("{} is no JSON: {}", file.string(), problem_of(error)));
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
+#include "lib/tools/course/json_problem.hpp"
 
 namespace shardlings {
 
@@ -65,7 +66,7 @@ Progress Progress::load(const fs::path& file)
             progress.records_[part] = from_json(record);
     } catch (const std::exception& problem) {
         throw Error(fmt::format("{} cannot be read ({}); remove it to start anew: your code is not in it",
-                                file.string(), problem.what()));
+                                file.string(), problem_of(problem)));
     }
     return progress;
 }

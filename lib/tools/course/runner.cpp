@@ -10,6 +10,7 @@
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
 #include "lib/tools/grade/judge_sandbox.hpp"
+#include "lib/tools/grade/judge_timeline.hpp"
 #include "lib/tools/grade/protocol.hpp"
 
 namespace shardlings {
@@ -70,7 +71,8 @@ Cost read_costs(const fs::path& file)
 ProcessResult LocalRunner::run(const TestRun& run) const
 {
     Environment environment{{"SHARDLINGS_DRIVERS", run.drivers.string()},
-                            {grade::costs_variable, run.costs().string()}};
+                            {grade::costs_variable, run.costs().string()},
+                            {grade::timeline_variable, run.timeline().string()}};
     if (!run.seed.empty()) environment.emplace_back("SHARDLINGS_TEST_SEED", run.seed);
     if (run.in_sandbox) environment.emplace_back(grade::sandbox_variable, "yes");
     Command command{run.judge.string(), fmt::format("[{}]", run.part), "-r", "xml", "-o",
@@ -122,12 +124,14 @@ PartResult judge_part(const Runner& runner, const TestRun& run)
     fs::create_directories(run.report.parent_path());
     fs::remove(run.report);
     fs::remove(run.costs());
+    fs::remove(run.timeline());
     const ProcessResult process = runner.run(run);
     Report report = fs::exists(run.report) ? read_report(run.report) : Report{};
     PartResult result;
     result.note = what_happened(process, run, report);
     result.cases = std::move(report.cases);
     result.cost = read_costs(run.costs());
+    if (fs::exists(run.timeline())) result.timeline = read_file(run.timeline());
     const bool all_pass = result.passed() == static_cast<int>(result.cases.size());
     if (!result.note.empty())
         result.status = Status::failing;

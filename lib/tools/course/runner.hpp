@@ -24,6 +24,8 @@ struct TestRun {
 
     /// Takes the costs of the cases, a line each: bytes and seconds.
     std::filesystem::path costs() const { return report.string() + ".costs"; }
+    /// Takes the timeline of the first case that fails, on several ranks in a sandbox.
+    std::filesystem::path timeline() const { return report.string() + ".timeline"; }
 };
 
 /// How a test program is started: on this machine as it is, or in a sandbox.
@@ -56,6 +58,7 @@ struct PartResult {
     std::vector<CaseReport> cases;
     std::string note;  // what went wrong outside of all cases
     Cost cost{};
+    std::string timeline{};  // of the first case that failed (grade/judge_timeline.hpp), if there is one
 
     int passed() const;
     /// The share of `points` that its test cases have earned.

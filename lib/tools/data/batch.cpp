@@ -1,4 +1,5 @@
 #include "lib/tools/data/batch.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -56,9 +57,9 @@ void check_long_enough(const Text& text, std::int64_t tokens)
 {
     const auto check_split = [&](const char* name, std::size_t size) {
         check(static_cast<std::int64_t>(size) > tokens,
-              "the {} split of {} has {} bytes: a sequence of {} tokens needs {}, choose a longer text or a "
+              "the {} split of {} has {}: a sequence of {} needs {}, choose a longer text or a "
               "smaller --seq",
-              name, text.origin(), size, tokens, tokens + 1);
+              name, text.origin(), counted(size, "byte"), counted(tokens, "token"), tokens + 1);
     };
     check_split("training", text.training().size());
     check_split("validation", text.validation().size());

@@ -1,4 +1,5 @@
 #include "lib/tools/data/statistics.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <cmath>
 #include <vector>
@@ -17,8 +18,8 @@ TextStatistics measure_statistics(const Text& text)
 {
     const auto training = text.training();
     const auto validation = text.validation();
-    check(validation.size() >= 2, "the validation split of {} has {} bytes: at least 2 are needed",
-          text.origin(), validation.size());
+    check(validation.size() >= 2, "the validation split of {} has {}: at least 2 are needed", text.origin(),
+          counted(validation.size(), "byte"));
 
     std::vector<double> count(symbols, 0.0);
     std::vector<double> pairs(symbols * symbols, 0.0);

@@ -51,11 +51,15 @@ Driver driver_of(const std::string& file)
     throw Error(fmt::format("there is no driver for {} in {}: it did not compile", file, folder));
 }
 
-RankResult read_result(const std::string& path)
+RankResult read_result(const std::string& folder, std::size_t index, int rank)
 {
     RankResult result;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return result;
+    std::ifstream file(result_file(folder, index, rank), std::ios::binary);
+    if (!file) {
+        std::ifstream did(unfinished_file(folder, index, rank));
+        if (did) result.measured = {{"timeline", std::string(std::istreambuf_iterator<char>(did), {})}};
+        return result;
+    }
     const json stored = json::from_cbor(file, true, false);
     if (stored.is_discarded() || !stored.is_object()) return result;
     result.finished = true;
@@ -88,8 +92,8 @@ std::string watch_report(const ProcessResult& process)
     const std::size_t begin = process.output.rfind(speaker);
     if (!is_ended_by_watch(process) || begin == std::string::npos) return "";
     std::size_t end = process.output.find('\n', begin);
-    for (std::size_t lines = 1; lines < diagnosis_lines && end != std::string::npos &&
-                                process.output.compare(end + 1, 2, "  ") == 0;
+    for (std::size_t lines = 1;
+         lines < diagnosis_lines && end != std::string::npos && process.output.compare(end + 1, 2, "  ") == 0;
          ++lines)
         end = process.output.find('\n', end + 1);
     return process.output.substr(begin + speaker.size(), end - begin - speaker.size());
@@ -116,8 +120,7 @@ ProcessResult start(const Driver& driver, const std::string& folder, const json&
                     std::size_t first, double limit)
 {
     const std::string source = driver.file + ".cpp";
-    if (sandbox_wanted())
-        return run_in_sandbox(driver.program, source, descriptions, first, limit, folder);
+    if (sandbox_wanted()) return run_in_sandbox(driver.program, source, descriptions, first, limit, folder);
     const int ranks = static_cast<int>(descriptions.front().at("ranks").size());
     const Command command = mpirun_command(ranks, {driver.program, folder, std::to_string(first)});
     return run_captured(watched(command, source), mpirun_environment(), limit, folder);
@@ -134,8 +137,7 @@ std::size_t launch(const Driver& driver, const std::string& folder, const std::v
         CaseResult& result = results[i];
         result.started = true;
         result.ranks.clear();
-        for (int rank = 0; rank < ranks; ++rank)
-            result.ranks.push_back(read_result(result_file(folder, i, rank)));
+        for (int rank = 0; rank < ranks; ++rank) result.ranks.push_back(read_result(folder, i, rank));
         result.failure = what_happened(result, process, limit);
         const bool complete =
             std::all_of(result.ranks.begin(), result.ranks.end(), [](const auto& r) { return r.finished; });

@@ -2,12 +2,15 @@
 
 #include <cmath>
 
+#include "lib/tools/grade/judge_timeline.hpp"
+
 namespace grade {
 
 namespace {
 
 constexpr std::size_t shown_cases = 3;
 constexpr std::size_t shown_messages = 2;  // of each
+constexpr std::size_t long_name = 95;      // columns
 
 /// A reproducible number in [0, 1).
 double random_fraction(const std::string& name)
@@ -26,6 +29,15 @@ std::string shortened(std::vector<std::string> messages)
         messages.push_back(fmt::format("and {} more like these", all - shown_messages));
     }
     return join(messages);
+}
+
+/// The name and what is wrong, which stands below a long name, a little to the right.
+std::string told(const std::string& name, const std::string& message)
+{
+    if (name.size() < long_name) return name + ": " + message;
+    std::string text = name + ":\n  ";
+    for (const char c : message) text += c == '\n' ? std::string("\n  ") : std::string(1, c);
+    return text;
 }
 
 std::string verdict(const NamedCase& one, const CaseResult& result)
@@ -50,7 +62,9 @@ std::string problems_of(const std::string& file, const std::vector<NamedCase>& c
         for (std::size_t i = 0; i < cases.size() && messages.size() < shown_cases; ++i) {
             if (results[i].started != started) continue;
             const std::string message = verdict(cases[i], results[i]);
-            if (!message.empty()) messages.push_back(cases[i].name + ": " + message);
+            if (message.empty()) continue;
+            note_timeline(cases[i].name, results[i]);
+            messages.push_back(told(cases[i].name, message));
         }
     }
     return join(messages);

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/tensor/random.hpp"
 #include "lib/tools/grade/judge.hpp"
 
@@ -150,7 +151,8 @@ std::string compare(const std::string& name, const json& got, const json& expect
         return fmt::format("{} is {}, expected {}", name, got.at("dtype").get<std::string>(), name_of(dtype));
     const auto values = got.at("values").get<std::vector<double>>();
     if (static_cast<std::int64_t>(values.size()) != elements_of(shape))
-        return fmt::format("{} has {} elements, expected {}", name, values.size(), elements_of(shape));
+        return fmt::format("{} has {}, expected {}", name, shardlings::counted(values.size(), "element"),
+                           elements_of(shape));
     return difference(name, shape, values, expected.at("values").get<std::vector<double>>(), dtype,
                       tolerance);
 }

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "lib/machine/base/error.hpp"
+#include "lib/tools/grade/judge_timeline.hpp"
 
 namespace grade {
 
@@ -62,6 +63,7 @@ struct Pipes::Rank {
     bool broken = false;
     std::optional<std::size_t> index;  // of the case that it is at
     std::optional<Ledger> ledger;
+    std::optional<TimelineRecorder> timeline;
     std::vector<std::optional<Ledger>> done;  // by case
 
     ~Rank()
@@ -99,6 +101,10 @@ Pipes::~Pipes()
 {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+        if (ranks_[rank]->index)
+            std::ofstream(unfinished_file(folder_, *ranks_[rank]->index, static_cast<int>(rank)))
+                << ranks_[rank]->timeline->text();
 }
 
 void Pipes::serve(const std::stop_token& stopped)
@@ -160,6 +166,7 @@ bool Pipes::take_frame(int number, const Frame& frame, std::string_view text)
         return rank.index == frame.index && write_result(number, frame.index, text);
     if (!rank.ledger || frame.size > 0 || frame.kind > FrameKind::heap_peak) return false;
     rank.ledger->take(frame);
+    rank.timeline->take(frame);
     return true;
 }
 
@@ -167,7 +174,9 @@ void Pipes::begin_case(int number, std::size_t index)
 {
     Rank& rank = *ranks_[static_cast<std::size_t>(number)];
     rank.index = index;
-    rank.ledger.emplace(number, topology_of(cases_[index]));
+    const shardlings::Topology topology = topology_of(cases_[index]);
+    rank.ledger.emplace(number, topology);
+    rank.timeline.emplace(number, topology, most_timeline_events / ranks_.size() + 1);
     std::ofstream(started_file(folder_, index, number));
 }
 
@@ -190,6 +199,7 @@ bool Pipes::write_result(int number, std::size_t index, std::string_view cbor)
         result["not_implemented"] = result["out_of_memory"] = false;
     }
     result["measured"]["heap_peak"] = rank.done[index]->heap_peak();
+    result["measured"]["timeline"] = rank.timeline->text();
     const std::vector<std::uint8_t> bytes = json::to_cbor(result);
     const std::string path = result_file(folder_, index, number);
     std::ofstream(path + ".part", std::ios::binary)

@@ -17,13 +17,14 @@ namespace grade {
 
 /// Gives each rank its inputs and takes what it tells, on a thread of its own, while the driver runs. Results
 /// are written to `folder` as the driver itself would write them, with an error when a rank's counters are
-/// not those of what it told; with "heap_peak" among what was measured.
+/// not those of what it told; with "heap_peak" and "timeline" (judge_timeline.hpp) among what was measured.
 class Pipes {
   public:
     /// `cases` as judge.cpp describes them. Makes the pipes in `inside`, a folder of the sandbox's.
     Pipes(const Sandbox& sandbox, const std::filesystem::path& inside, const json& cases,
           const std::string& folder);
-    /// Takes what is left in the pipes, of a driver that has ended.
+    /// Takes what is left in the pipes, of a driver that has ended, and writes what ranks did in cases that
+    /// they have not finished.
     ~Pipes();
     Pipes(const Pipes&) = delete;
     Pipes& operator=(const Pipes&) = delete;

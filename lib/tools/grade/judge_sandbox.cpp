@@ -43,7 +43,7 @@ ProcessResult run_in_sandbox(const std::string& program, const std::string& sour
                              const nlohmann::json& cases, std::size_t first, double limit,
                              const std::string& folder)
 {
-    constexpr int tasks_a_rank = 8;  // a rank of OpenMPI has 4 threads
+    constexpr int tasks_a_rank = 8;   // a rank of OpenMPI has 4 threads
     constexpr int tasks_beside = 32;  // mpirun's, and the watch's
     const auto ranks = static_cast<int>(cases.front().at("ranks").size());
     SandboxLimits limits;
@@ -55,8 +55,8 @@ ProcessResult run_in_sandbox(const std::string& program, const std::string& sour
     // The last bit of a sum depends on which kernels are chosen: the driver's are those of the judge.
     for (const char* choice : {"OPENBLAS_CORETYPE", "GLIBC_TUNABLES"})
         if (const char* value = std::getenv(choice); value != nullptr) sandbox.set(choice, value);
-    const Command command = watched_inside(
-        sandbox, mpirun_command(ranks, {driver, pipes_inside, std::to_string(first)}), source);
+    const Command command =
+        watched_inside(sandbox, mpirun_command(ranks, {driver, pipes_inside, std::to_string(first)}), source);
     const Pipes served(sandbox, pipes, cases, folder);
     return run_captured(sandbox.command(command, course), {}, limit, folder);
 }

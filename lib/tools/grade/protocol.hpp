@@ -22,6 +22,12 @@ inline std::string result_file(const std::string& folder, std::size_t index, int
     return folder + "/result." + std::to_string(index) + "." + std::to_string(rank) + ".cbor";
 }
 
+/// What a rank in a sandbox did in a case of which it has left no result, as judge_timeline.hpp has it.
+inline std::string unfinished_file(const std::string& folder, std::size_t index, int rank)
+{
+    return folder + "/unfinished." + std::to_string(index) + "." + std::to_string(rank);
+}
+
 /// From the judge to a rank: the number of bytes, a uint64, then the cases as CBOR with the inputs of this
 /// rank alone. Once they are read they are nowhere.
 inline std::string inputs_pipe(const std::string& folder, int rank)

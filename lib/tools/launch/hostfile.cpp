@@ -1,4 +1,5 @@
 #include "lib/tools/launch/hostfile.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <netdb.h>
 
@@ -100,9 +101,9 @@ void check_hosts(const std::vector<Host>& hosts, int ranks, const std::string& f
     const int slots = std::accumulate(hosts.begin(), hosts.end(), 0,
                                       [](int sum, const Host& host) { return sum + host.slots; });
     check(slots >= ranks,
-          "{} has place for {} ranks (slots=), the layout needs {}: raise the numbers of slots, or add "
+          "{} has place for {} (slots=), the layout needs {}: raise the numbers of slots, or add "
           "hosts",
-          file, slots, ranks);
+          file, counted(slots, "rank"), ranks);
 }
 
 }  // namespace shardlings

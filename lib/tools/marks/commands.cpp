@@ -166,6 +166,8 @@ void grade_class_of(const Options& o)
     ClassRequest request;
     request.folder = fs::absolute(o.folder).lexically_normal();
     if (!request.folder.has_filename()) request.folder = request.folder.parent_path();
+    check(fs::is_directory(request.folder), "{} is no folder: expected one with a class's submissions in it",
+          request.folder.string());
     request.out = o.out.empty() ? request.folder.string() + ".marks" : o.out;
     request.seed = o.seed;
     request.jobs = o.jobs;

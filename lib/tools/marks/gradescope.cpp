@@ -7,6 +7,7 @@
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
+#include "lib/tools/course/json_problem.hpp"
 #include "lib/tools/course/points.hpp"
 #include "lib/tools/marks/text.hpp"
 
@@ -119,7 +120,7 @@ SubmissionTimes read_submission_metadata(const std::string& file)
         if (own) return {submitted, *own};
         return {submitted, due.is_null() ? submitted : parse_time(due.get<std::string>())};
     } catch (const json::exception& error) {
-        throw Error(fmt::format("{} is no metadata of a submission: {}", file, error.what()));
+        throw Error(fmt::format("{} is no metadata of a submission: {}", file, problem_of(error)));
     }
 }
 

@@ -9,6 +9,7 @@
 #include "lib/tools/course/files.hpp"
 #include "lib/tools/marks/page.hpp"
 #include "lib/tools/marks/text.hpp"
+#include "lib/tools/marks/timeline.hpp"
 
 namespace shardlings {
 
@@ -116,6 +117,7 @@ void add_diagnoses(pugi::xml_node body, const Grade& grade)
             .append_attribute("id")
             .set_value(anchor_of(graded.part).c_str());
         add(body, "pre", or_dash(diagnosis(graded)));
+        if (!graded.result.timeline.empty()) add_timeline(body, graded.result.timeline);
     }
 }
 

@@ -9,8 +9,8 @@
 namespace shardlings {
 
 /// How many parts are in which state, a table of the parts, then what is wrong with each that is not done,
-/// which the table and class_html link to. No script, no link to elsewhere; text from outside is text. With
-/// `overview` it begins with a link to that file.
+/// which the table and class_html link to, with a picture where a case on several ranks failed. No script, no
+/// link to elsewhere; text from outside is text. With `overview` it begins with a link to that file.
 std::string student_html(const Marked& marked, const std::string& overview = "");
 
 /// A line for each submission, with a link to its page (`pages`, in the same order; "" for none); what each

@@ -17,7 +17,8 @@ th { border-bottom: 2px solid #8796a5; } td { border-bottom: 1px solid #d5dce3; 
 .done { color: #0a6b3d; } .wrong { color: #a02318; } .open { color: #5b6875; }
 .caution { background: #fff3d0; border-left: 4px solid #c98a00; padding: 0.5em 1em; }
 pre { background: #f3f5f7; padding: 0.7em 1em; overflow-x: auto; white-space: pre-wrap; font-size: 13px; }
-svg { max-width: 100%; height: auto; }
+figure { margin: 0.5em 0; } figcaption { color: #5b6875; font-size: 13px; }
+svg { max-width: 100%; height: auto; } figure svg { min-width: 56em; }
 .wide { overflow-x: auto; } .marks td, .marks th { padding: 0.15em 0.35em; text-align: center; }
 .marks td:first-child, .marks th:first-child { position: sticky; left: 0; background: #ffffff; text-align: left; }
 td:first-child { overflow-wrap: anywhere; min-width: 3em; } a { color: #0b4f8a; }
@@ -65,14 +66,19 @@ void add_link(pugi::xml_node parent, const std::string& text, const std::string&
     add(parent, "a", text).append_attribute("href").set_value(target.c_str());
 }
 
-pugi::xml_node add_table(pugi::xml_node parent, const std::string& name,
-                         const std::vector<std::string>& headings)
+pugi::xml_node add_wide(pugi::xml_node parent, const std::string& name)
 {
     pugi::xml_node wide = add(parent, "div", "", "wide");
     wide.append_attribute("role").set_value("region");
     wide.append_attribute("aria-label").set_value(name.c_str());
     wide.append_attribute("tabindex").set_value("0");
-    pugi::xml_node table = wide.append_child("table");
+    return wide;
+}
+
+pugi::xml_node add_table(pugi::xml_node parent, const std::string& name,
+                         const std::vector<std::string>& headings)
+{
+    pugi::xml_node table = add_wide(parent, name).append_child("table");
     pugi::xml_node row = table.append_child("thead").append_child("tr");
     for (const std::string& heading : headings)
         add(row, "th", heading).append_attribute("scope").set_value("col");

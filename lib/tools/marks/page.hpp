@@ -28,6 +28,10 @@ pugi::xml_node add(pugi::xml_node parent, const char* element, const std::string
 /// A link; `target` is a file beside the page, or "#name" in it.
 void add_link(pugi::xml_node parent, const std::string& text, const std::string& target);
 
+/// A part that is scrolled sideways where it is wider than the screen, by keys too; `name` is for those who
+/// do not see it.
+pugi::xml_node add_wide(pugi::xml_node parent, const std::string& name);
+
 /// A table with a line of headings, called `name` by screen readers; returns the node that rows are added to.
 /// Where the page is narrower than the table, the table scrolls, with the keyboard too.
 pugi::xml_node add_table(pugi::xml_node parent, const std::string& name,

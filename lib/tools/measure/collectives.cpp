@@ -57,7 +57,8 @@ json measure_collectives_virtually(const MpiSession& session, const std::vector<
                 const float expected =
                     algorithm.collective == "broadcast" ? 1.0F : collectives::sum_of_ranks(ranks);
                 const collectives::Cost cost = collectives::measure(
-                    session, with_room(topology, session.size()), ranks, size / 4, expected, algorithm.call);
+                    session, with_room(topology, session.size()), ranks,
+                    size / static_cast<std::int64_t>(sizeof(float)), expected, algorithm.call);
                 if (session.rank() != 0) continue;
                 rows.push_back({{"collective", algorithm.collective},
                                 {"algorithm", algorithm.name},

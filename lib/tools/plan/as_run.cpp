@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "lessons/10_counting/flops.hpp"
 #include "lessons/10_counting/states.hpp"
@@ -54,9 +53,8 @@ std::string as_run_text(const Run& run, const Split& split, const Cluster& clust
     for (int stage = 0; stage < job.layout.pp; ++stage) {
         const counting::Place place{stage, 0};
         const counting::StateBytes states = counting::state_bytes(job, place);
-        fmt::format_to(
-            std::back_inserter(text), "{:>5} {:>15} {:>15} {:>15} {:>17} {:>17} {:>15} {:>15} {:>13}\n",
-            stage, grouped(states.parameters), grouped(states.gradients), grouped(states.optimizer_states),
+        add(text, "{:>5} {:>15} {:>15} {:>15} {:>17} {:>17} {:>15} {:>15} {:>13}\n", stage,
+            grouped(states.parameters), grouped(states.gradients), grouped(states.optimizer_states),
             grouped(counting::peak_activations(job, place, topology)),
             grouped(counting::tensor_parallel_bytes(job, place)),
             grouped(counting::pipeline_bytes(job, place)), grouped(counting::data_parallel_bytes(job, place)),

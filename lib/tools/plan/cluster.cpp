@@ -1,4 +1,5 @@
 #include "lib/tools/plan/cluster.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 
@@ -8,8 +9,8 @@ namespace shardlings::plan {
 
 void Cluster::check_sizes() const
 {
-    check(devices >= 1 && devices <= 10'000'000, "{} devices: expected 1 to 10000000", devices);
-    check(devices_per_node >= 1, "{} devices in a node: expected 1 or more", devices_per_node);
+    check(devices >= 1 && devices <= 10'000'000, "{}: expected 1 to 10000000", counted(devices, "device"));
+    check(devices_per_node >= 1, "{} in a node: expected 1 or more", counted(devices_per_node, "device"));
     check(devices <= devices_per_node || devices % devices_per_node == 0,
           "{} devices do not fill nodes of {}: choose a multiple of it, or another --devices-per-node",
           devices, devices_per_node);

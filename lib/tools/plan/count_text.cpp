@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include <iterator>
-
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/units.hpp"
 #include "lib/tools/plan/parts.hpp"
 #include "lib/tools/plan/report.hpp"
@@ -11,15 +10,7 @@ namespace shardlings::plan {
 
 namespace {
 
-using Text = std::string;
-
-template <class... Args>
-void add(Text& text, fmt::format_string<Args...> line, Args&&... args)
-{
-    fmt::format_to(std::back_inserter(text), line, std::forward<Args>(args)...);
-}
-
-void add_parameters(Text& text, const Model& model)
+void add_parameters(std::string& text, const Model& model)
 {
     const RoughParameters rough = rough_parameters(model);
     add(text, "parameters: matrices alone, and with biases and norms\n");
@@ -32,7 +23,7 @@ void add_parameters(Text& text, const Model& model)
     add(text, "  {:<24} {:>22}\n\n", "exactly", grouped(exact_parameters(model)));
 }
 
-void add_flops(Text& text, const Model& model)
+void add_flops(std::string& text, const Model& model)
 {
     const counting::SequenceFlops flops = sequence_flops(model);
     add(text, "FLOPs of the forward pass of one sequence\n");
@@ -48,7 +39,7 @@ void add_flops(Text& text, const Model& model)
     add(text, "\n");
 }
 
-void add_zero_stages(Text& text, const Run& run, Split split)
+void add_zero_stages(std::string& text, const Run& run, Split split)
 {
     add(text, "memory of a device of the first stage, by ZeRO stage{}\n", split.dp == 1 ? " (dp is 1)" : "");
     add(text, "  {:<24} {:>12} {:>12} {:>12} {:>12}\n", "", "ZeRO 0", "ZeRO 1", "ZeRO 2", "ZeRO 3");
@@ -65,7 +56,7 @@ void add_zero_stages(Text& text, const Run& run, Split split)
     add(text, "\n\n");
 }
 
-void add_pipeline_stages(Text& text, const Run& run, const Split& split)
+void add_pipeline_stages(std::string& text, const Run& run, const Split& split)
 {
     if (split.pp == 1) return;
     add(text, "memory by pipeline stage, ZeRO {}\n  {:>5} {:>12} {:>12} {:>12} {:>12}\n", split.zero, "stage",
@@ -79,7 +70,7 @@ void add_pipeline_stages(Text& text, const Run& run, const Split& split)
     add(text, "held: micro-batches whose activations are kept\n\n");
 }
 
-void add_step(Text& text, const Run& run, const Split& split, const Cluster& cluster)
+void add_step(std::string& text, const Run& run, const Split& split, const Cluster& cluster)
 {
     const StepTime time = step_time(run, split, cluster);
     const double seconds = time.total();
@@ -102,10 +93,11 @@ void add_step(Text& text, const Run& run, const Split& split, const Cluster& clu
 
 std::string text_of(const Model& m)
 {
-    Text text = fmt::format("{}: {} layers, {} hidden, {} heads", m.name, m.layers, m.hidden, m.heads);
+    std::string text = fmt::format("{}: {}, {} hidden, {}", m.name, counted(m.layers, "layer"), m.hidden,
+                                   counted(m.heads, "head"));
     if (m.kv_heads != m.heads) add(text, ", {} of keys and values", m.kv_heads);
     if (m.mlp != 4 * m.hidden) add(text, ", MLP {}{}", m.mlp, m.gated ? " gated" : "");
-    add(text, ", {} tokens a sequence, vocabulary {}", m.sequence, m.vocabulary);
+    add(text, ", {} a sequence, vocabulary {}", counted(m.sequence, "token"), m.vocabulary);
     return text;
 }
 
@@ -121,8 +113,8 @@ std::string text_of(const Cluster& c)
 
 std::string count_text(const Run& run, const Split& split, const Cluster& cluster)
 {
-    Text text = fmt::format("{}\n{}\n{}: batch {}, M = {}\n\n", text_of(run.model), text_of(cluster),
-                            text_of(split), run.batch, split.micro_batches(run));
+    std::string text = fmt::format("{}\n{}\n{}: batch {}, M = {}\n\n", text_of(run.model), text_of(cluster),
+                                   text_of(split), run.batch, split.micro_batches(run));
     add_parameters(text, run.model);
     add_flops(text, run.model);
     add_zero_stages(text, run, split);

@@ -118,7 +118,9 @@ Model named_model(std::string_view name)
 Model read_model(const std::string& path)
 {
     const auto json = nlohmann::json::parse(read_text(path, most_file_bytes), nullptr, false);
-    check(json.is_object(), "'{}' is not a JSON object", path);
+    check(json.is_object(),
+          "'{}' is not a JSON object: expected a model's sizes, as in {{\"layers\": 12, \"hidden\": 768, …}}",
+          path);
     Model model;
     model.name = path;
     try {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "lib/machine/base/units.hpp"
 #include "lib/tools/plan/parts.hpp"
@@ -12,15 +11,7 @@ namespace shardlings::plan {
 
 namespace {
 
-using Text = std::string;
-
 constexpr std::size_t most_too_large = 3;  // that are named
-
-template <class... Args>
-void add(Text& text, fmt::format_string<Args...> line, Args&&... args)
-{
-    fmt::format_to(std::back_inserter(text), line, std::forward<Args>(args)...);
-}
 
 std::string schedule_of(const Split& split)
 {
@@ -34,7 +25,7 @@ std::string grid_of(const Split& split)
     return fmt::format("pp {}, dp {}, tp {}", split.pp, split.dp, split.tp);
 }
 
-void add_row(Text& text, const Run& run, const Cluster& cluster, const Planned& layout)
+void add_row(std::string& text, const Run& run, const Cluster& cluster, const Planned& layout)
 {
     const Split& s = layout.split;
     const double seconds = layout.seconds();
@@ -50,7 +41,7 @@ void add_row(Text& text, const Run& run, const Cluster& cluster, const Planned& 
     add(text, "\n");
 }
 
-void add_parts(Text& text, const Planned& layout)
+void add_parts(std::string& text, const Planned& layout)
 {
     add(text, "\nthe best one's step, and the memory of its fullest device\n");
     const auto time = parts_of(layout.time);
@@ -82,7 +73,7 @@ std::string losses(const Planned& layout, const Planned& best)
     return text.empty() ? "nearly the same" : text;
 }
 
-void add_losers(Text& text, const Cluster& cluster, const Plan& plan, std::size_t rows)
+void add_losers(std::string& text, const Cluster& cluster, const Plan& plan, std::size_t rows)
 {
     if (plan.best.size() > 1 && rows > 1) add(text, "\nwhy the next ones lose\n");
     const Planned& best = plan.best.front();
@@ -108,8 +99,8 @@ void add_losers(Text& text, const Cluster& cluster, const Plan& plan, std::size_
 
 std::string plan_text(const Run& run, const Cluster& cluster, const Plan& plan, std::size_t rows)
 {
-    Text text = fmt::format("{}\n{}\nbatch {}, {} tokens a step", text_of(run.model), text_of(cluster),
-                            run.batch, with_prefix(run.tokens_of_step(), ""));
+    std::string text = fmt::format("{}\n{}\nbatch {}, {} tokens a step", text_of(run.model), text_of(cluster),
+                                   run.batch, with_prefix(run.tokens_of_step(), ""));
     if (run.tokens > 0.0) add(text, "; {} tokens are {:.0f} steps", with_prefix(run.tokens, ""), run.steps());
     add(text, "\n{} layouts, {} fit; of each pp x dp x tp the fastest:\n\n", plan.layouts, plan.fitting);
     add(text, "{:>4} {:>5} {:>3} {:>4}  {:<14} {:>3} {:>4}  {:<9} {:<3} {:>9} {:>6} {:>9}", "pp", "dp", "tp",

@@ -1,4 +1,5 @@
 #include "lib/tools/plan/search.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <map>
@@ -126,12 +127,12 @@ Plan search(const Run& run, const Cluster& cluster, const Wanted& wanted)
         ++plan.layouts;
         if (fits) ++plan.fitting;
     }
-    check(
-        plan.layouts > 0,
-        "no layout of {} devices is legal: pp x dp x tp must be their number, tp divide the {} heads of keys "
-        "and values and the {} columns of the MLP, pp the {} layers, dp x micro-batch the batch {}{}",
-        cluster.devices, run.model.kv_heads, run.model.mlp, run.model.layers, run.batch,
-        wanted.any() ? "; and it must be what the flags ask for" : "");
+    check(plan.layouts > 0,
+          "no layout of {} is legal: pp x dp x tp must be their number, tp divide the {} of keys "
+          "and values and the {} columns of the MLP, pp the {}, dp x micro-batch the batch {}{}",
+          counted(cluster.devices, "device"), counted(run.model.kv_heads, "head"), run.model.mlp,
+          counted(run.model.layers, "layer"), run.batch,
+          wanted.any() ? "; and it must be what the flags ask for" : "");
     for (const auto& [grid, kept] : grids) {
         if (kept.fastest)
             plan.best.push_back(*kept.fastest);

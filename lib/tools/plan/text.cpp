@@ -1,7 +1,5 @@
 #include "lib/tools/plan/text.hpp"
 
-#include <fmt/core.h>
-
 #include <array>
 #include <cmath>
 

@@ -32,6 +32,8 @@ bool is_run(const json& figures)
 Baseline read_baseline(const std::string& path)
 {
     Baseline baseline{path, json::parse(read_text(path, largest_file), nullptr, false)};
+    check(!baseline.figures.is_discarded(),
+          "--baseline: '{}' is damaged or no JSON: expected a file that shardlings train --json wrote", path);
     check(is_run(baseline.figures),
           "--baseline: '{}' has no losses of a run: expected a file that shardlings train --json wrote",
           path);

@@ -219,10 +219,9 @@ std::string summary_html(const RunRecord& run, const std::optional<Baseline>& ba
     // Without a word of it a reader would look for what is wrong with the layout.
     if (idle_share(run) > 0.9)
         text += fmt::format(
-            "<p>Devices of {:.3g} FLOP/s have computed so small a model at once and wait for messages most "
-            "of "
-            "the time: <code>--device-flops 1e10</code> makes them slower, and the pictures those of a large "
-            "model.</p>\n",
+            "<p>Devices of {:.3g} FLOP/s have soon computed so small a model, and wait for messages "
+            "most of the time. <code>--device-flops</code> sets another speed: a small model on slow "
+            "devices shows what a large one on fast devices does.</p>\n",
             o.topology.flops);
     if (!baseline) return text;
     text += fmt::format("<p>Baseline: <code>{}</code>.", html(baseline->name));

@@ -99,7 +99,8 @@ std::string hint_of(const Event& event)
 {
     const Work work = work_of(event);
     std::string hint = event.name;
-    if (work == Work::wait && event.name != name_of(work)) hint = "waiting for " + name_in({event, work});
+    if (work == Work::wait && event.name.starts_with("wait for "))
+        hint = "waiting for " + name_in({event, work});
     if (event.micro_batch >= 0) hint += fmt::format(", micro-batch {}", event.micro_batch);
     if (event.chunk >= 0) hint += fmt::format(", chunk {}", event.chunk);
     if (event.peer >= 0)

@@ -95,9 +95,9 @@ std::vector<double> round_times(const Frame& frame, const TimeUnit& unit)
 {
     const double step = round_step(tick_distance * frame.seconds_per_pixel() / unit.seconds);
     std::vector<double> times;
-    for (double k = std::ceil(frame.window.begin / unit.seconds / step);
-         k * step * unit.seconds <= frame.window.end; k += 1.0)
-        times.push_back(k * step);
+    const auto first = static_cast<std::int64_t>(std::ceil(frame.window.begin / unit.seconds / step));
+    for (std::int64_t k = first; static_cast<double>(k) * step * unit.seconds <= frame.window.end; ++k)
+        times.push_back(static_cast<double>(k) * step);
     return times;
 }
 
@@ -205,13 +205,12 @@ void draw_legend(Canvas& canvas, double x, double y,
     canvas.close();
 }
 
-void write_svg_timeline(const std::string& path, std::span<const RankTrace> traces,
-                        const PictureOptions& options)
+std::string svg_timeline(std::span<const RankTrace> traces, const PictureOptions& options, bool idle_shares)
 {
     check(options.width >= 600, "a picture {} pixels wide: expected 600 at least", options.width);
     check_times(traces);
     const std::string title = title_of(options, traces.size());
-    const View view{pipeline_of(traces, options), options.memory_counts};
+    const View view{pipeline_of(traces, options), options.memory_counts, idle_shares};
     const double last = last_time(traces);
     const double width = width_of(options, traces, view.pipeline, last);
     Canvas canvas(title, style_of(traces, view.pipeline));
@@ -232,7 +231,13 @@ void write_svg_timeline(const std::string& path, std::span<const RankTrace> trac
             y = bottom + axis_height;
         }
     }
-    write_text(path, canvas.finish(width, y));
+    return canvas.finish(width, y);
+}
+
+void write_svg_timeline(const std::string& path, std::span<const RankTrace> traces,
+                        const PictureOptions& options)
+{
+    write_text(path, svg_timeline(traces, options));
 }
 
 }  // namespace shardlings

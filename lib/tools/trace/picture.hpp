@@ -87,6 +87,7 @@ void draw_grid(Canvas& canvas, const Frame& frame, double top, double bottom);
 struct View {
     Pipeline pipeline;
     std::string memory_counts;  // as PictureOptions
+    bool idle_shares = true;
 };
 
 /// Rows of boxes from `y` down, with their legend; returns where they end.
@@ -96,6 +97,10 @@ double draw_timeline(Canvas& canvas, const Frame& frame, std::span<const RankTra
 /// Rows of stacked areas from `y` down, with their heading and legend; returns where they end.
 double draw_memory(Canvas& canvas, const Frame& frame, std::span<const RankTrace> traces, const View& view,
                    double y);
+
+/// What write_svg_timeline() writes. `idle_shares`: say beside each row how much of the window is idle.
+std::string svg_timeline(std::span<const RankTrace> traces, const PictureOptions& options,
+                         bool idle_shares = true);
 
 /// Width of text in pixels, on the safe side for the sans-serif fonts of the style sheet.
 double text_width(const std::string& text, double font_size);

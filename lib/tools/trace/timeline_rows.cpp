@@ -41,8 +41,8 @@ struct RowPlan {
 class DeviceRow {
   public:
     DeviceRow(Canvas& canvas, const Frame& frame, const DeviceWork& work, const RowPlan& plan,
-              const Pipeline& pipeline, double top)
-        : canvas_(canvas), frame_(frame), work_(work), plan_(plan), pipeline_(pipeline), top_(top)
+              const View& view, double top)
+        : canvas_(canvas), frame_(frame), work_(work), plan_(plan), view_(view), top_(top)
     {
     }
 
@@ -77,7 +77,8 @@ class DeviceRow {
     void draw_notes()
     {
         const double middle = top_ + plan_.compute.height / 2.0 + 4.0;
-        canvas_.text(16.0, middle, pipeline_.name_of(work_.trace.rank), pipeline_.name_class());
+        canvas_.text(16.0, middle, view_.pipeline.name_of(work_.trace.rank), view_.pipeline.name_class());
+        if (!view_.idle_shares) return;
         const double all = frame_.window.end - frame_.window.begin;
         const double idle = 1.0 - seconds_within(busy_spans(work_.trace.events), frame_.window) / all;
         canvas_.text(frame_.right + 8.0, middle, fmt::format("idle {:.1f} %", 100.0 * std::abs(idle)),
@@ -113,7 +114,7 @@ class DeviceRow {
     const Frame& frame_;
     const DeviceWork& work_;
     const RowPlan& plan_;
-    const Pipeline& pipeline_;
+    const View& view_;
     double top_;
 };
 
@@ -253,7 +254,7 @@ double draw_timeline(Canvas& canvas, const Frame& frame, std::span<const RankTra
     std::vector<DeviceRow> rows;
     double bottom = top;
     for (const DeviceWork& device : devices) {
-        rows.emplace_back(canvas, frame, device, plan, pipeline, bottom).draw();
+        rows.emplace_back(canvas, frame, device, plan, view, bottom).draw();
         stage_rows.tops.push_back(bottom);
         bottom += plan.distance;
     }

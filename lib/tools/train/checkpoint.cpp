@@ -1,4 +1,5 @@
 #include "lib/tools/train/checkpoint.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -184,7 +185,7 @@ void check_model(const CheckpointFiles& files, const TensorSource& model, const 
     }
     const std::string beyond = fmt::format("h.{}.ln_1.weight", shape.layers);
     check(model.find(beyond) == nullptr && model.find(model_prefix + beyond) == nullptr,
-          "'{}' holds a model of more than {} layers", model.path().string(), shape.layers);
+          "'{}' holds a model of more than {}", model.path().string(), counted(shape.layers, "layer"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "lib/tools/train/checkpoint_json.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -151,7 +152,8 @@ TrainingState read_training_state(const std::filesystem::path& path)
     state.step = size(json, "step", path);
     state.optimizer_step = size(json, "optimizer_step", path);
     check(state.step >= 0 && state.optimizer_step >= 0 && state.optimizer_step <= state.step,
-          "'{}': {} optimizer steps in {} steps", path.string(), state.optimizer_step, state.step);
+          "'{}': {} in {}", path.string(), counted(state.optimizer_step, "optimizer step"),
+          counted(state.step, "step"));
     state.seed = required<std::uint64_t>(json, "seed", path);
     naming_file(path, [&] { state.dtype = parse_dtype(required<std::string>(json, "dtype", path)); });
     const Json scale = required<Json>(json, "loss_scale", path);

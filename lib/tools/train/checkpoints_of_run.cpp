@@ -1,4 +1,5 @@
 #include "lib/tools/train/checkpoints_of_run.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -108,8 +109,8 @@ std::int64_t resume(const TrainOptions& options, Trainer& trainer, bool says)
     const LoadedCheckpoint loaded =
         load_checkpoint(options.load, options.shape, whole.parameters(), &whole.states());
     trainer.loss_scale() = loaded.state.loss_scale;
-    check(loaded.state.step < options.steps, "{} has done {} steps: ask for more --steps than {} to go on",
-          loaded.folder.string(), loaded.state.step, options.steps);
+    check(loaded.state.step < options.steps, "{} has done {}: ask for more --steps than {} to go on",
+          loaded.folder.string(), counted(loaded.state.step, "step"), options.steps);
     take_part(whole, trainer.replica());
     if (says) fmt::print("loaded {}\n", loaded.folder.string());
     return loaded.state.step;

@@ -1,4 +1,5 @@
 #include "lib/tools/train/options.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <string_view>
 
@@ -31,12 +32,13 @@ void TrainOptions::validate() const
         between("stages", count, std::int64_t{1}, shape.layers);
         sum += count;
     }
-    check(sum == shape.layers, "--stages has {} layers in all, the model has {}", sum, shape.layers);
+    check(sum == shape.layers, "--stages has {} in all, the model has {}", counted(sum, "layer"),
+          shape.layers);
     make_schedule(layout.schedule, layout.pp, static_cast<int>(micro_batches), layout.virtual_stages);
     constexpr std::int64_t most_tags = 32767;
     check(2 * micro_batches * layout.pp * layout.virtual_stages <= most_tags,
-          "--microbatches {} through {} chunks are too many for one step: at most {} in all", micro_batches,
-          layout.pp * layout.virtual_stages, most_tags / 2);
+          "--microbatches {} through {} are too many for one step: at most {} in all", micro_batches,
+          counted(layout.pp * layout.virtual_stages, "chunk"), most_tags / 2);
     between("bucket-bytes", bucket_bytes, std::int64_t{1}, std::int64_t{1} << 60);
     between("gradient-buckets", zero.gradient_buckets, 1, 1024);
     between("steps", steps, std::int64_t{1}, many);
@@ -52,9 +54,9 @@ void TrainOptions::validate() const
     check(!save_shards || !save.empty(), "--save-shards needs --save FOLDER");
     check(save_every == 0 || !save.empty(), "--save-every needs --save FOLDER");
     check(topology.devices() >= layout.world_size(),
-          "the {} ranks of --dp, --tp and --pp do not fit a topology of {} nodes of {} devices: "
+          "the {} ranks of --dp, --tp and --pp do not fit a topology of {} of {}: "
           "choose a larger --topology",
-          layout.world_size(), topology.nodes, topology.devices_per_node);
+          layout.world_size(), counted(topology.nodes, "node"), counted(topology.devices_per_node, "device"));
 }
 
 }  // namespace shardlings

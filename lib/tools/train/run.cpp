@@ -1,4 +1,5 @@
 #include "lib/tools/train/run.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <unistd.h>
 
@@ -81,8 +82,9 @@ double validate(Trainer& trainer, const Text& text, const TrainOptions& options)
 
 void say_what_runs(const TrainOptions& o, const Text& text)
 {
-    fmt::print("{} layers, hidden {}, {} heads, {} tokens a sequence: {} parameters in {}\n", o.shape.layers,
-               o.shape.hidden, o.shape.heads, o.shape.sequence, o.shape.parameters(), name_of(o.dtype));
+    fmt::print("{}, hidden {}, {}, {} a sequence: {} parameters in {}\n", counted(o.shape.layers, "layer"),
+               o.shape.hidden, counted(o.shape.heads, "head"), counted(o.shape.sequence, "token"),
+               o.shape.parameters(), name_of(o.dtype));
     fmt::print("{} bytes of {}\n", text.training().size() + text.validation().size(), text.origin());
 }
 
@@ -211,8 +213,8 @@ void run_on_rank(const TrainOptions& options, MpiSession& session, const ReportW
     const Text text = text_of(options);
     Device device(device_options(options, session.rank()));
     check(session.size() == options.layout.world_size(),
-          "started on {} ranks, but pp {} x dp {} x tp {} is {}: start as many ranks as the layout has",
-          session.size(), options.layout.pp, options.layout.dp, options.layout.tp,
+          "started on {}, but pp {} x dp {} x tp {} is {}: start as many ranks as the layout has",
+          counted(session.size(), "rank"), options.layout.pp, options.layout.dp, options.layout.tp,
           options.layout.world_size());
     if (options.layout.world_size() > 1) note_place(session.rank(), options.layout);
     Comm world = Comm::world(device);

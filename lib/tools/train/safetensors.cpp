@@ -1,4 +1,5 @@
 #include "lib/tools/train/safetensors.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -141,8 +142,8 @@ FileTensor parse_tensor(const std::string& name, const Json& json, const std::st
         bytes = has_elements ? bytes * static_cast<std::uint64_t>(dim) : 0;
     }
     check(tensor.begin <= tensor.end && tensor.end - tensor.begin == bytes,
-          "'{}': tensor '{}' of {} {} takes {} bytes, its data_offsets are {} and {}", path, name,
-          to_string(tensor.shape), tensor.dtype_name, bytes, tensor.begin, tensor.end);
+          "'{}': tensor '{}' of {} {} takes {}, its data_offsets are {} and {}", path, name,
+          to_string(tensor.shape), tensor.dtype_name, counted(bytes, "byte"), tensor.begin, tensor.end);
     return tensor;
 }
 
@@ -152,17 +153,17 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path
 {
     const std::string name = path.string();
     check(file_.size() >= length_bytes,
-          "'{}' is truncated or not a safetensors file: it has {} bytes, the header's length alone takes {}",
-          name, file_.size(), length_bytes);
+          "'{}' is truncated or not a safetensors file: it has {}, the header's length alone takes {}", name,
+          counted(file_.size(), "byte"), length_bytes);
     std::uint64_t length = 0;
     file_.read(0, std::as_writable_bytes(std::span(&length, 1)));
     check(length <= longest_header,
-          "'{}' is not a safetensors file: its first bytes announce a header of {} bytes, at most {} are "
+          "'{}' is not a safetensors file: its first bytes announce a header of {}, at most {} are "
           "allowed",
-          name, length, longest_header);
+          name, counted(length, "byte"), longest_header);
     check(length <= file_.size() - length_bytes,
-          "'{}' is truncated or not a safetensors file: its header takes {} bytes, {} follow", name, length,
-          file_.size() - length_bytes);
+          "'{}' is truncated or not a safetensors file: its header takes {}, {} follow", name,
+          counted(length, "byte"), file_.size() - length_bytes);
 
     std::string text(static_cast<std::size_t>(length), '\0');
     file_.read(length_bytes, std::as_writable_bytes(std::span(text)));
@@ -193,10 +194,10 @@ void SafetensorsFile::check_coverage() const
         covered = tensor->end;
     }
     const std::uint64_t data = file_.size() - data_begin_;
-    check(covered <= data, "'{}' is truncated: its header describes {} bytes of tensors, {} are there",
-          path().string(), covered, data);
-    check(covered == data, "'{}' has {} bytes more than its header describes", path().string(),
-          data - covered);
+    check(covered <= data, "'{}' is truncated: its header describes {} of tensors, {} are there",
+          path().string(), counted(covered, "byte"), data);
+    check(covered == data, "'{}' has {} more than its header describes", path().string(),
+          counted(data - covered, "byte"));
 }
 
 const FileTensor* SafetensorsFile::find(std::string_view name) const

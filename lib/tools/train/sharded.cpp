@@ -1,4 +1,5 @@
 #include "lib/tools/train/sharded.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -209,8 +210,8 @@ void ShardedTensors::add(std::size_t file)
                 elements += count;
             }
             if (elements != elements_of(tensor.shape))
-                throw damaged(fmt::format("it has {} elements of '{}' and names {}",
-                                          elements_of(tensor.shape), name, elements));
+                throw damaged(fmt::format("it has {} of '{}' and names {}",
+                                          counted(elements_of(tensor.shape), "element"), name, elements));
             Whole& whole = tensors_[name];
             if (whole.pieces.empty()) {
                 whole.tensor = tensor;
@@ -220,8 +221,8 @@ void ShardedTensors::add(std::size_t file)
             }
             whole.pieces.push_back(std::move(piece));
         }
-    } catch (const json::exception& problem) {
-        throw damaged(problem.what());
+    } catch (const json::exception&) {
+        throw damaged("what it says of the elements it holds is damaged: save the checkpoint again");
     }
 }
 

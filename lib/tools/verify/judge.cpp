@@ -1,4 +1,5 @@
 #include "lib/tools/verify/judge.hpp"
+#include "lib/machine/base/counted.hpp"
 
 #include <fmt/ranges.h>
 
@@ -29,11 +30,11 @@ std::string judge_guards(const std::vector<RankResult>& results)
     for (std::size_t rank = 0; rank < results.size(); ++rank) {
         const auto& [observed, values] = results[rank];
         if (observed.behind > 0)
-            return fmt::format("rank {} wrote up to {} elements past the end of the buffer", rank,
-                               observed.behind);
+            return fmt::format("rank {} wrote up to {} past the end of the buffer", rank,
+                               counted(observed.behind, "element"));
         if (observed.before > 0)
-            return fmt::format("rank {} wrote up to {} elements before the begin of the buffer", rank,
-                               observed.before);
+            return fmt::format("rank {} wrote up to {} before the begin of the buffer", rank,
+                               counted(observed.before, "element"));
     }
     return "";
 }

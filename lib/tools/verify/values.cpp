@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "lib/machine/base/rounding.hpp"
 #include "lib/machine/tensor/tensor.hpp"
 
 namespace shardlings::verify {
@@ -86,7 +87,7 @@ double Contributions::tolerance(std::int64_t i) const
     double magnitude = 0.0;
     for (int rank = 0; rank < case_.ranks; ++rank) magnitude += std::abs(contribution(rank, i));
     const auto relative = [this](DType dtype) {
-        const double roundings = (case_.ranks - 1) * epsilon_of(dtype) / 2.0;
+        const double roundings = (case_.ranks - 1) * unit_roundoff(dtype);
         return roundings / (1.0 - roundings);
     };
     return (relative(case_.dtype) + relative(DType::fp64)) * magnitude;

@@ -188,17 +188,24 @@ class Run {
     {
         Graph graph(observer_.load(job));
         if (graph.stuck().empty()) return {};  // somebody went on after all
-        for (const int rank : graph.stuck()) {
-            const Header& header = graph.rank(rank).record->header;
-            const auto question = static_cast<int>(header.stack_signal);
-            if (header.pid > 0 && question >= SIGRTMIN && question <= SIGRTMAX) kill(header.pid, question);
-        }
-        for (int look = 0; look < looks_for_stacks && !have_stacks(job, graph.stuck()); ++look)
-            usleep(between_looks);
-        graph = Graph(observer_.load(job));  // with their stacks
+        ask_for_stacks(job, graph.stuck());
+        ask_for_stacks(job, Graph(observer_.load(job)).stuck());  // others may have come to a halt meanwhile
+        graph = Graph(observer_.load(job));
         if (graph.stuck().empty()) return {};
         say(about_.empty() ? deadlock_report(graph) : brief_deadlock_report(graph, about_));
         return deadlock_code;
+    }
+
+    /// Makes those of the ranks that have not yet done it write where they are.
+    void ask_for_stacks(Job& job, const std::vector<int>& ranks)
+    {
+        for (const int rank : ranks) {
+            const Header& header = job[rank].record->header;
+            const auto question = static_cast<int>(header.stack_signal);
+            if (header.frame_count == 0 && header.pid > 0 && question >= SIGRTMIN && question <= SIGRTMAX)
+                kill(header.pid, question);
+        }
+        for (int look = 0; look < looks_for_stacks && !have_stacks(job, ranks); ++look) usleep(between_looks);
     }
 
     bool have_stacks(Job& job, const std::vector<int>& ranks)

@@ -68,17 +68,18 @@ function trafficLabels(svg, frame) {
   svg.append(shape("text", { x: frame.left, y: 12, class: "quiet" }, "to rank"), shape("text", { x: 0, y: frame.top - 6, class: "quiet" }, "from"));
 }
 
-/** Thick lines where a node ends. */
+/** Thick lines where a node ends, if a node is more than one row. */
 function trafficNodes(svg, frame) {
   const { groups, of_group } = traffic_panel;
   const end = frame.x(groups);
+  const per_node = data.cluster.devices_per_node / of_group;
   for (let i = 0; i <= groups; ++i) {
-    const border = i === 0 || i === groups || nodeOf(i * of_group) !== nodeOf((i - 1) * of_group);
+    const ends = (of_group === 1 || per_node > 1) && nodeOf(i * of_group) !== nodeOf((i - 1) * of_group);
+    const border = i === 0 || i === groups || ends;
     const attributes = { class: border ? "axis" : "rule", "stroke-width": border ? 2 : 1 };
     svg.append(shape("path", { ...attributes, d: `M${frame.x(i)} ${frame.top}V${frame.y(groups)}` }),
                shape("path", { ...attributes, d: `M${frame.left} ${frame.y(i)}H${end}` }));
   }
-  const per_node = data.cluster.devices_per_node / of_group;
   for (let node = 0; node <= nodeOf(data.ranks.length - 1); ++node)
     if (per_node * frame.cell > 48)
       svg.append(shape("text", { x: frame.x((node + 0.5) * per_node), y: 30, "text-anchor": "middle", style: "font-weight: 600" },

@@ -1,5 +1,6 @@
-// mpiwatch FILE mpirun …: a run of an untrusted program under watch, from inside the sandbox that it runs in. A
-// program of its own, with nothing of the course in it. FILE is the source file that a deadlock is told about.
+// mpiwatch FILE mpirun …: a run of an untrusted program under watch, from inside the sandbox that it runs in.
+// A program of its own, with nothing of the course in it. FILE is the source file that a deadlock is told
+// about.
 #include <fmt/core.h>
 
 #include <cstdio>
