@@ -38,7 +38,7 @@ class Ranks {
         group = {Call::Waitall, all ? 1U : 0U, 0, 0, 0, 0, 0};
         for (const int source : sources) {
             const std::uint32_t slot = record.header.pending_end++;
-            record.pending[slot] = {Kind::receive, Call::Irecv, world, source, 0, 0, slot, 0, 0, 1, 0};
+            record.pending[slot] = {Kind::receive, Call::Irecv, world, source, 0, 0, slot, 0, 1, 0};
             record.header.items[group.count++] = static_cast<std::uint16_t>(slot);
         }
         record.header.group_count = 1;

@@ -137,6 +137,22 @@ expect 2 requests unmatched any 'rank 1 never received 2 messages of rank 0 with
 expect 2 requests send_buffer_changed 0 'rank 0 wrote to the buffer of MPI_Issend to 1, tag 0, before it was complete'
 expect 2 requests receive_buffer_changed 0 'rank 1 wrote to the buffer of MPI_Irecv from 0, tag 0, before'
 
+# Buffers in flight.
+for name in long_receive after_arrival received_column persistent_receive; do
+    expect 4 buffers "$name" 0 'rank 1 wrote to the buffer of MPI_(Irecv|Recv_init) from 0, tag 1, before it was complete' \
+        "at tests/lib/watch/buffers.cpp:[0-9]+ in (receive_column|$name)" '!rank [023] wrote'
+done
+expect 4 buffers matched_receive 0 'rank 1 wrote to the buffer of MPI_Imrecv' '!rank [023] wrote'
+expect 4 buffers sent_column 0 'rank 1 wrote to the buffer of MPI_Issend to 2, tag 1, before' '!rank [023] wrote'
+expect 4 buffers short_send 0 'rank 1 wrote to the buffer of MPI_Isend to 2, tag 1, before' '!rank [023] wrote' '!tag [02]'
+expect 4 buffers freed_send 0 'rank 1 freed the buffer of MPI_Isend to 2, tag 1, before' '!rank [023] freed'
+expect 4 buffers beside_column 0 "$nothing"
+expect 4 buffers of_all_kinds 0 "$nothing"
+flags=(--no-checksums)
+expect 4 buffers after_arrival 0 "$nothing"
+expect 4 buffers of_all_kinds 0 "$nothing"
+flags=()
+
 # Collectives: one rank does not come, in every one of them, with and without a request.
 for name in barrier bcast reduce allreduce gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv \
     alltoallw reduce_scatter reduce_scatter_block scan exscan; do
@@ -160,6 +176,22 @@ expect 3 collectives scatterv_too_little $mismatch 'rank 0 sends 4 bytes to rank
 expect 3 collectives alltoallv_unequal $mismatch 'rank 2 sends 0 bytes to rank [01], which expects 4'
 expect 3 collectives same_bytes 0 "$nothing"
 expect 3 collectives all_of_them 0 "$nothing"
+
+# Programs of many kinds with a mistake each, and all of them without.
+expect 4 kinds none 0 "$nothing"
+expect 4 kinds workers $deadlock 'rank [123] waits in MPI_Recv from 0, any tag' 'rank 0 has called MPI_Finalize'
+expect 4 kinds consensus $deadlock 'rank 3 waits in a loop of MPI_Improbe: from any rank, tag 8' \
+    'near miss: rank 2 has sent 1 message with tag 7, rank 3 waits for tag 8'
+expect 4 kinds buffered $deadlock 'rank 0 waits in MPI_Recv from 1, tag 3' 'cycle: 0 -> 1 -> 2 -> 3 -> 0'
+expect 4 kinds ready $deadlock 'rank 2 waits in MPI_Waitall: MPI_Irecv from 1, tag 3'
+expect 4 kinds empty $deadlock 'rank 0 waits in MPI_Ssend to 1, tag 2' 'cycle: 0 -> 1 -> 2 -> 3 -> 0'
+expect 4 kinds grid $deadlock 'near miss: rank 0 has sent 1 message with tag 2, rank 2 waits for tag 1'
+expect 4 kinds in_place $deadlock 'rank 3 waits in MPI_Allreduce, the 12th collective .* rank 1 has not come to'
+expect 4 kinds neighbours $deadlock 'rank 2 waits in MPI_Neighbor_alltoall, the 2nd .* rank 1 has not come to'
+expect 4 kinds ineighbours $deadlock 'rank 2 waits in MPI_Wait: MPI_Ineighbor_alltoall the 2nd .* rank 1 has not come'
+expect 4 kinds errors $deadlock 'rank 0 waits in MPI_Barrier, .* which rank 3 has not come to'
+expect 4 kinds groups $deadlock 'rank 0 waits in MPI_Recv from 1, tag 2, on a communicator'
+expect 4 kinds some $deadlock 'near miss: rank 1 has sent 1 message with tag 2, rank 3 waits for tag 3'
 
 # Written with the project's Comm: the lines are those of its user.
 expect 4 comm comm_receive_ring $deadlock 'cycle: 0 -> 3 -> 2 -> 1 -> 0' \

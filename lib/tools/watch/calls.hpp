@@ -17,9 +17,11 @@ namespace shardlings::watch {
     X(Alltoall) X(Alltoallv) X(Alltoallw) X(Reduce_scatter) X(Reduce_scatter_block) X(Scan) X(Exscan) \
     X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv) \
     X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ialltoallw) X(Ireduce_scatter) \
-    X(Ireduce_scatter_block) X(Iscan) X(Iexscan) X(Comm_dup) X(Comm_dup_with_info) X(Comm_idup) \
+    X(Ireduce_scatter_block) X(Iscan) X(Iexscan) X(Neighbor_allgather) X(Neighbor_allgatherv) \
+    X(Neighbor_alltoall) X(Neighbor_alltoallv) X(Neighbor_alltoallw) X(Ineighbor_allgather) \
+    X(Ineighbor_allgatherv) X(Ineighbor_alltoall) X(Ineighbor_alltoallv) X(Ineighbor_alltoallw) X(Comm_dup) X(Comm_dup_with_info) X(Comm_idup) \
     X(Comm_split) X(Comm_split_type) X(Comm_create) X(Comm_create_group) X(Cart_create) X(Cart_sub) \
-    X(Finalize) X(Abort)
+    X(Intercomm_create) X(Intercomm_merge) X(Graph_create) X(Dist_graph_create) X(Dist_graph_create_adjacent) X(Finalize) X(Abort)
 // clang-format on
 
 enum class Call : std::uint32_t {
@@ -28,6 +30,12 @@ enum class Call : std::uint32_t {
 #undef SHARDLINGS_ENUMERATOR
         count
 };
+
+/// A collective in which a rank waits for its neighbours in the topology only.
+inline bool is_among_neighbours(Call call)
+{
+    return call >= Call::Neighbor_allgather && call <= Call::Ineighbor_alltoallw;
+}
 
 /// "MPI_Recv". A number that is no call, which a damaged record may hold, is "an MPI call".
 inline std::string name_of(Call call)

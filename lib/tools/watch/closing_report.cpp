@@ -23,10 +23,12 @@ void add_findings(const Graph& graph, int rank, std::vector<Remark>& remarks)
     const Record& record = *graph.rank(rank).record;
     for (std::uint32_t i = 0; i < std::min(record.header.finding_count, most_findings); ++i) {
         const Finding& finding = record.header.findings[i];
-        const bool send = finding.fault == Fault::send_buffer_changed;
-        if (!send && finding.fault != Fault::receive_buffer_changed) continue;
-        remarks.push_back({fmt::format("rank {} wrote to the buffer of {} {} {}, {}, before it was complete",
-                                       rank, name_of(finding.call), send ? "to" : "from",
+        if (finding.fault != Fault::buffer_changed && finding.fault != Fault::buffer_freed) continue;
+        const bool receives =
+            finding.call == Call::Irecv || finding.call == Call::Recv_init || finding.call == Call::Imrecv;
+        remarks.push_back({fmt::format("rank {} {} the buffer of {} {} {}, {}, before it was complete", rank,
+                                       finding.fault == Fault::buffer_freed ? "freed" : "wrote to",
+                                       name_of(finding.call), receives ? "from" : "to",
                                        finding.other == any ? "any rank" : std::to_string(finding.other),
                                        tag_text(finding.tag)),
                            Stack{&record, {finding.site}}});

@@ -28,11 +28,16 @@ bool takes(const Pending& receive, std::uint64_t communicator, int from, std::in
 
 std::vector<int> members_of(const CommunicatorRecord& communicator, int size)
 {
-    std::vector<int> members;
+    return partners_of(communicator, Call::none, size);
+}
+
+std::vector<int> partners_of(const CommunicatorRecord& communicator, Call call, int size)
+{
+    const auto& bits = is_among_neighbours(call) ? communicator.neighbours : communicator.members;
+    std::vector<int> ranks;
     for (int rank = 0; rank < std::min(size, static_cast<int>(most_ranks)); ++rank)
-        if ((communicator.members[rank / 64] >> (static_cast<unsigned>(rank) % 64U) & 1U) != 0)
-            members.push_back(rank);
-    return members;
+        if ((bits[rank / 64] >> (static_cast<unsigned>(rank) % 64U) & 1U) != 0) ranks.push_back(rank);
+    return ranks;
 }
 
 Graph::Graph(std::vector<RankView> ranks)
@@ -119,7 +124,7 @@ std::set<int> Graph::awaited(int rank, const Pending& operation) const
     }
     const CommunicatorRecord* entry = communicator(rank, operation.communicator);
     if (entry == nullptr) return others;
-    for (const int member : members_of(*entry, size()))
+    for (const int member : partners_of(*entry, operation.call, size()))
         if (member != rank && !(operation.kind == Kind::collective && has_come(member, operation)))
             others.insert(member);
     return others;
@@ -145,7 +150,8 @@ bool Graph::has_come(int rank, const Pending& collective) const
 {
     const CommunicatorRecord* entry = communicator(rank, collective.communicator);
     if (entry != nullptr) return entry->collectives >= collective.nth;
-    return has(rank) && !is_gone(rank);  // it has freed the communicator, or not yet got it: not known
+    // It has not yet got the communicator, or has forgotten it: one that has gone will never get it.
+    return has(rank) && (!is_gone(rank) || this->rank(rank).record->header.forgotten != 0);
 }
 
 std::optional<std::int64_t> Graph::arriving(int rank, const Pending& pattern) const

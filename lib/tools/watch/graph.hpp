@@ -23,7 +23,7 @@ struct RankView {
 /// receive is posted, everybody has come to the collective), or when a rank that may progress can end it:
 ///   a receive, a send       the peer may progress
 ///   any source              one of the others may progress
-///   a collective            all ranks that have not come may progress
+///   a collective            all ranks that have not come may progress (of neighbours: all of these)
 ///   all of several (AND)    each of them can end
 ///   one of several (OR)     one of them can end
 /// The set is the smallest that holds these rules; who is outside it can never go on. What is not known
@@ -71,5 +71,7 @@ class Graph {
 
 /// The members of a communicator that are ranks of a job of `size`.
 std::vector<int> members_of(const CommunicatorRecord& communicator, int size);
+/// Those of them that `call` waits for on it.
+std::vector<int> partners_of(const CommunicatorRecord& communicator, Call call, int size);
 
 }  // namespace shardlings::watch

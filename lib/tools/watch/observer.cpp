@@ -66,15 +66,19 @@ void Observer::look()
         if (rank >= 0 && rank < static_cast<int>(most_ranks))
             meet(entry.path().string(), name.substr(0, dot), rank);
     }
+    note_gone_when_met();  // before those that were alive then, as far as one can tell
     take_ends();
+    for (auto& [name, job] : jobs_)
+        for (auto& [number, rank] : job) refresh(rank);
+}
+
+void Observer::note_gone_when_met()
+{
     for (auto& [name, job] : jobs_) {
-        std::vector<int> gone_when_met;
-        for (auto& [number, rank] : job) {
-            refresh(rank);
-            if (rank.process < 0 && rank.record->header.life == Life::running)
-                gone_when_met.push_back(number);
-        }
-        if (gone_when_met.size() == 1) first_ended_.emplace(name, gone_when_met.front());
+        std::vector<int> gone;
+        for (auto& [number, rank] : job)
+            if (rank.process < 0 && rank.record->header.life == Life::running) gone.push_back(number);
+        if (gone.size() == 1) first_ended_.emplace(name, gone.front());
     }
 }
 
@@ -172,6 +176,16 @@ bool Observer::has_news(const std::string& name)
     if (!any_still || news == last) return false;
     last = news;
     return true;
+}
+
+bool Observer::has_beginning_waits(const Job& job) const
+{
+    return std::ranges::any_of(job, [&](const auto& entry) {
+        const Observed& rank = entry.second;
+        const Header& header = rank.record->header;
+        return !rank.ended && header.life == Life::running && header.unwatched == 0 &&
+               header.group_count > 0 && !is_still(rank);
+    });
 }
 
 std::vector<RankView> Observer::load(Job& job)

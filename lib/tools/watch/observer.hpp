@@ -48,6 +48,10 @@ class Observer {
     std::vector<RankView> load(Job& job);
     /// Something worth a `load`: the set of still and of ended ranks is not the one of the last call.
     bool has_news(const std::string& name);
+    /// The next call of `has_news` looks anew.
+    void expect_news(const std::string& name) { last_news_.erase(name); }
+    /// Ranks wait that have not done so for long enough to be still.
+    bool has_beginning_waits(const Job& job) const;
     std::map<std::string, Job>& jobs() { return jobs_; }
     /// The first rank that ended without MPI_Finalize, of a job; -1 when none has.
     int first_ended(const std::string& name) const;
@@ -65,6 +69,7 @@ class Observer {
     void meet(const std::string& path, const std::string& job, int rank);
     void refresh(Observed& rank);
     bool is_still(const Observed& rank) const;
+    void note_gone_when_met();
     void take_ends();
 
     std::string folder_;

@@ -11,7 +11,7 @@
 
 namespace shardlings::watch {
 
-inline constexpr std::uint64_t record_magic = 0x5348'5741'5443'4833;  // changes with the layout
+inline constexpr std::uint64_t record_magic = 0x5348'5741'5443'4835;  // changes with the layout
 inline constexpr const char* folder_variable = "SHARDLINGS_WATCH_DIR";
 inline constexpr const char* synchronous_variable = "SHARDLINGS_WATCH_SYNCHRONOUS";
 inline constexpr const char* checksums_variable = "SHARDLINGS_WATCH_CHECKSUMS";
@@ -51,7 +51,6 @@ struct Pending {
     std::uint64_t nth;    // a send: of its channel, from 1; a collective: of its communicator, from 1
     std::uint64_t order;  // when it was posted, counted over the rank's operations
     std::uint64_t site;   // return address of the call
-    std::uint64_t bytes;
     std::uint32_t active;
     std::uint32_t persistent;
 };
@@ -99,9 +98,10 @@ inline constexpr const char* reductions[] = {"",         "MPI_SUM",    "MPI_PROD
 struct CommunicatorRecord {
     std::uint64_t id;  // the same on all its members; 0: a free place
     std::uint32_t size;
-    std::uint32_t unused;
-    std::uint64_t collectives;  // begun on it
-    std::uint64_t members[most_ranks / 64];
+    std::uint32_t freed;                        // only kept for others who are still in a collective on it
+    std::uint64_t collectives;                  // begun on it
+    std::uint64_t members[most_ranks / 64];     // world ranks, one bit each
+    std::uint64_t neighbours[most_ranks / 64];  // those that this rank gets from, in a topology
     char name[longest_name];
     Signature signatures[kept_signatures];  // of collective n at n modulo this
 };
@@ -112,7 +112,7 @@ struct Module {
     char path[longest_path];
 };
 
-enum class Fault : std::uint32_t { none, mismatch, send_buffer_changed, receive_buffer_changed };
+enum class Fault : std::uint32_t { none, mismatch, buffer_changed, buffer_freed };
 
 struct Finding {
     Fault fault;
@@ -147,8 +147,8 @@ struct Header {
     std::uint32_t finding_count;
     std::uint32_t synchronous;
     std::uint32_t reads_clock;  // between two of the polls: the loop may end at a time
-    std::uint32_t unused;
-    std::uint32_t released;  // by the supervisor: a crashed rank may go on and die
+    std::uint32_t forgotten;    // communicators have given their places to later ones, or found none
+    std::uint32_t released;     // by the supervisor: a crashed rank may go on and die
     std::uint64_t frames[most_frames];
     Group groups[most_groups];
     std::uint16_t items[most_items];

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -52,7 +53,8 @@ class Run {
         : observer_(folder_.path(), options.period),
           only_deadlocks_(options.only_deadlocks),
           leave_nothing_(options.leave_nothing),
-          about_(options.about)
+          about_(options.about),
+          for_others_(options.period / 2)
     {
         const std::string library =
             options.library.empty()
@@ -148,14 +150,28 @@ class Run {
                     return deadlock_code;
                 }
             }
-            if (Clock::now() - failed_ > for_the_launcher && (suspicion_ || observer_.has_news(name))) {
-                const Graph graph(observer_.load(job));
-                const bool again = suspicion_;
-                suspicion_ = !graph.stuck().empty();
-                if (suspicion_ && again) return tell_deadlock(job);
-            }
+            if (Clock::now() - failed_ > for_the_launcher)
+                if (const auto code = look_at_waits(name, job)) return code;
         }
         return {};
+    }
+
+    /// Two looks in turn have to find the same; others whose waits have begun meanwhile are given a little
+    /// time to be part of what is told.
+    std::optional<int> look_at_waits(const std::string& name, Job& job)
+    {
+        const bool suspected = suspected_since_.contains(name);
+        if (!suspected && !observer_.has_news(name)) return {};
+        if (Graph(observer_.load(job)).stuck().empty()) {
+            suspected_since_.erase(name);
+            return {};
+        }
+        const auto since = suspected_since_.emplace(name, Clock::now()).first->second;
+        if (!suspected || (observer_.has_beginning_waits(job) && Clock::now() - since < for_others_))
+            return {};
+        suspected_since_.erase(name);
+        observer_.expect_news(name);
+        return tell_deadlock(job);
     }
 
     std::optional<int> tell_mismatch(Job& job, int rank, std::uint32_t index)
@@ -171,15 +187,12 @@ class Run {
     std::optional<int> tell_deadlock(Job& job)
     {
         Graph graph(observer_.load(job));
-        if (graph.stuck().empty()) {  // somebody went on after all
-            suspicion_ = false;
-            return {};
-        }
+        if (graph.stuck().empty()) return {};  // somebody went on after all
         ask_for_stacks(job, graph.stuck());
         ask_for_stacks(job, Graph(observer_.load(job)).stuck());  // others may have come to a halt meanwhile
-        const Graph with_stacks(observer_.load(job));
-        const Graph& last = with_stacks.stuck().empty() ? graph : with_stacks;
-        say(about_.empty() ? deadlock_report(last) : brief_deadlock_report(last, about_));
+        graph = Graph(observer_.load(job));
+        if (graph.stuck().empty()) return {};
+        say(about_.empty() ? deadlock_report(graph) : brief_deadlock_report(graph, about_));
         return deadlock_code;
     }
 
@@ -296,11 +309,12 @@ class Run {
     bool only_deadlocks_;
     bool leave_nothing_;
     std::string about_;
+    std::chrono::duration<double> for_others_;
+    std::map<std::string, Clock::time_point> suspected_since_;  // by job
     pid_t launcher_ = 0;
     int launcher_file_ = -1;  // its pidfd
     bool launcher_ended_ = false;
     bool launcher_hung_ = false;
-    bool suspicion_ = false;
     int code_ = 0;
     Clock::time_point failed_{};  // when a rank last did
     Clock::time_point ranks_seen_ = Clock::now();

@@ -33,7 +33,8 @@ int collective(Call call, std::uint64_t site, MPI_Comm on, const Terms& terms, R
     const int slot = begin_collective(call, site, communicator, nth);
     const Waiting waiting(call, site, true, std::span(&slot, 1));
     const int result = real();
-    if (slot != not_followed) attach(slot, MPI_ERR_OTHER, MPI_REQUEST_NULL);  // it has ended
+    attach(slot, MPI_ERR_OTHER, nullptr);  // it has ended
+    if (result != MPI_SUCCESS && communicator != nullptr) give_up_collectives(*communicator);
     return result;
 }
 
@@ -48,7 +49,8 @@ int begin_collective_request(Call call, std::uint64_t site, MPI_Comm on, const T
     ++own.depth;
     const int result = real();
     --own.depth;
-    attach(slot, result, *request);
+    attach(slot, result, request);
+    if (result != MPI_SUCCESS && communicator != nullptr) give_up_collectives(*communicator);
     return result;
 }
 

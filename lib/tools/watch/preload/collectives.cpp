@@ -160,3 +160,21 @@ WATCHED_COLLECTIVE(Alltoallw, Ialltoallw,
                     const MPI_Datatype out_types[], void* in, const int in_counts[], const int in_places[],
                     const MPI_Datatype in_types[], ),
                    (out, out_counts, out_places, out_types, in, in_counts, in_places, in_types, ), {})
+
+// Among neighbours in a topology; what the one sends and the other expects is not compared.
+WATCHED_COLLECTIVE(Neighbor_allgather, Ineighbor_allgather, (SENT, RECEIVED, ),
+                   (out, out_count, out_type, in, in_count, in_type, ), {})
+WATCHED_COLLECTIVE(Neighbor_allgatherv, Ineighbor_allgatherv,
+                   (SENT, void* in, const int counts[], const int places[], MPI_Datatype in_type, ),
+                   (out, out_count, out_type, in, counts, places, in_type, ), {})
+WATCHED_COLLECTIVE(Neighbor_alltoall, Ineighbor_alltoall, (SENT, RECEIVED, ),
+                   (out, out_count, out_type, in, in_count, in_type, ), {})
+WATCHED_COLLECTIVE(Neighbor_alltoallv, Ineighbor_alltoallv,
+                   (const void* out, const int out_counts[], const int out_places[], MPI_Datatype out_type,
+                    void* in, const int in_counts[], const int in_places[], MPI_Datatype in_type, ),
+                   (out, out_counts, out_places, out_type, in, in_counts, in_places, in_type, ), {})
+WATCHED_COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw,
+                   (const void* out, const int out_counts[], const MPI_Aint out_places[],
+                    const MPI_Datatype out_types[], void* in, const int in_counts[],
+                    const MPI_Aint in_places[], const MPI_Datatype in_types[], ),
+                   (out, out_counts, out_places, out_types, in, in_counts, in_places, in_types, ), {})

@@ -25,7 +25,12 @@ Communicator* find_communicator(MPI_Comm handle);
 /// member comes to the same without a message.
 void add_communicator(MPI_Comm handle, const Communicator* parent, std::uint64_t nth, Call made_by,
                       std::vector<int> world = {});
+/// One that only its members made: the id is a hash of them and of how many such they have made before.
+/// Between two groups messages are followed, collectives are not.
+void add_communicator_of_members(MPI_Comm handle, Call made_by);
 void add_first_communicators();
+/// One of its collectives has failed, and may have been begun on some ranks only: they are followed no more.
+void give_up_collectives(Communicator& communicator);
 void forget_communicator(MPI_Comm handle);
 void release(Communicator* communicator);
 /// Rank `peer` of it as world rank; `any` for MPI_ANY_SOURCE; below `any` for what is no rank.

@@ -117,12 +117,14 @@ WATCHED MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
 {
     if (!watching()) return PMPI_Request_get_status(request, flag, status);
     Poll poll(Call::Request_get_status, CALL_SITE);
-    const Requests requests(1, &request);
-    const int result = PMPI_Request_get_status(request, flag, status);
+    Requests requests(1, &request);
+    const int result = PMPI_Request_get_status(request, flag, status = requests.statuses(status));
     if (result != MPI_SUCCESS) return result;
-    if (*flag == 0)
+    if (*flag == 0) {
         poll.failed(true, requests.slots());
-    else
+    } else {
+        requests.complete_and_keep(*status);
         progress();
+    }
     return result;
 }

@@ -1,78 +1,16 @@
 #include "lib/tools/watch/preload/operations.hpp"
 
 #include <cstdint>
-#include <unordered_map>
+
+#include "lib/tools/watch/preload/table.hpp"
 
 namespace shardlings::watch {
 
 namespace {
 
-/// What of a pending operation only this process needs.
-struct Local {
-    Communicator* communicator = nullptr;
-    const void* buffer = nullptr;
-    int count = 0;
-    MPI_Datatype type{};
-    std::uint64_t checksum = 0;
-    bool cancelled = false;
-};
-
-/// Receives longer than this may arrive in parts, so that their buffer changes before they are complete.
-constexpr std::uint64_t arrives_whole = 1024;
-
-struct Table {
-    // Not every request is different from all others: sends that were complete at once may share one.
-    std::unordered_multimap<std::uintptr_t, int> slots;
-    std::vector<int> free;
-    Local local[most_pending];
-};
-
-Table& table()
+int tag_of(int tag)
 {
-    static auto* all = new Table;  // outlives everything that exits
-    return *all;
-}
-
-std::uintptr_t key_of(MPI_Request request)
-{
-    return (std::uintptr_t)request;  // a pointer or an int, as the MPI has it
-}
-
-Pending& pending(int slot)
-{
-    return own.record->pending[slot];
-}
-
-int new_slot()
-{
-    if (!table().free.empty()) {
-        const int slot = table().free.back();
-        table().free.pop_back();
-        return slot;
-    }
-    std::uint32_t& end = own.record->header.pending_end;
-    if (end == most_pending) return not_followed;
-    publish(end, end + 1);
-    return static_cast<int>(end) - 1;
-}
-
-void forget(int slot)
-{
-    publish(pending(slot).active, 0U);
-    pending(slot).kind = Kind::none;
-    Local& local = table().local[slot];
-    if (local.communicator != nullptr) {
-        --local.communicator->pending;
-        release(local.communicator);
-    }
-    local = {};
-    table().free.push_back(slot);
-}
-
-/// The slot of a request that has begun, rather than of one that shares its handle and has not.
-std::unordered_multimap<std::uintptr_t, int>::iterator find(MPI_Request request)
-{
-    return table().slots.find(key_of(request));
+    return tag == MPI_ANY_TAG ? any : tag;
 }
 
 void take_message(int slot)
@@ -82,28 +20,44 @@ void take_message(int slot)
     operation.order = ++own.operations;
     if (operation.kind == Kind::send)
         operation.nth = count_sent(operation.communicator, operation.peer, operation.tag);
-    local.checksum = checksum(local.buffer, local.count, local.type);
+    local.message.start();
     local.cancelled = false;
     publish(operation.active, 1U);
 }
 
-int tag_of(int tag)
+void look_after(int slot, Communicator* on, bool receives, const Message& message)
 {
-    return tag == MPI_ANY_TAG ? any : tag;
+    table().local[slot] = {};
+    table().local[slot].communicator = on;
+    table().local[slot].sends = !receives;
+    if (own.checksums)
+        table().local[slot].message = {receives, Buffer(message.buffer, message.count, message.type)};
 }
 
-/// A receive buffer that has changed while nothing has arrived in it was written by the program.
-void look_at_buffer(MPI_Request request, int slot)
+/// Nothing is known of its message, so that it may always end; but its buffer is looked after.
+int begin_unknown(Kind kind, Call call, std::uint64_t site, const Message& message, bool active)
 {
-    const Pending& operation = pending(slot);
-    const Local& local = table().local[slot];
-    if (operation.kind != Kind::receive || local.checksum == 0 || operation.bytes > arrives_whole) return;
-    int complete = 1;
-    PMPI_Request_get_status(request, &complete, MPI_STATUS_IGNORE);
-    if (complete != 0 || checksum(local.buffer, local.count, local.type) == local.checksum) return;
-    add_finding({Fault::receive_buffer_changed, operation.call, operation.site, operation.communicator, 0,
-                 operation.peer, operation.tag});
-    table().local[slot].checksum = 0;
+    const int slot = own.checksums ? new_slot() : not_followed;
+    if (slot == not_followed) return slot;
+    look_after(slot, nullptr, kind == Kind::receive, message);
+    const int peer = message.peer == MPI_ANY_SOURCE ? any : message.peer;
+    pending(slot) = {Kind::none, call, 0, peer, tag_of(message.tag), 0, 0, site, 0, active ? 0U : 1U};
+    if (active) take_message(slot);
+    return slot;
+}
+
+/// A send that is complete has this request instead of one that it shares.
+MPI_Request complete_request()
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    const auto query = [](void*, MPI_Status* status) {
+        PMPI_Status_set_cancelled(status, 0);
+        return PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    };
+    PMPI_Grequest_start(
+        query, [](void*) { return MPI_SUCCESS; }, [](void*, int) { return MPI_SUCCESS; }, nullptr, &request);
+    PMPI_Grequest_complete(request);
+    return request;
 }
 
 void complete_operation(int slot, const MPI_Status& status)
@@ -124,10 +78,19 @@ void complete_operation(int slot, const MPI_Status& status)
         else
             not_known();
     }
-    if (operation.kind == Kind::send && local.checksum != 0 &&
-        checksum(local.buffer, local.count, local.type) != local.checksum)
-        add_finding({Fault::send_buffer_changed, operation.call, operation.site, operation.communicator, 0,
-                     operation.peer, operation.tag});
+    end_message(slot, cancelled == 0);
+}
+
+/// A persistent one may be started again.
+void end_request(Table::Slots::iterator found)
+{
+    const int slot = found->second;
+    if (pending(slot).persistent != 0) {
+        publish(pending(slot).active, 0U);
+        return;
+    }
+    table().slots.erase(found);
+    forget(slot);
 }
 
 }  // namespace
@@ -140,7 +103,7 @@ int begin_blocking(Kind kind, Call call, std::uint64_t site, int peer, int tag, 
     if (world < any) return not_followed;
     const int slot = static_cast<int>(kind == Kind::send ? blocking_send : blocking_receive);
     const std::uint64_t nth = kind == Kind::send ? count_sent(on->id, world, tag) : 0;
-    pending(slot) = {kind, call, on->id, world, tag_of(tag), nth, ++own.operations, site, 0, 1, 0};
+    pending(slot) = {kind, call, on->id, world, tag_of(tag), nth, ++own.operations, site, 1, 0};
     return slot;
 }
 
@@ -156,7 +119,7 @@ int probed(Call call, std::uint64_t site, int peer, int tag, MPI_Comm communicat
         Pending& question = own.record->pending[slot];
         if (slot == first_probe + used) {
             ++used;
-            question = {Kind::probe, call, on->id, world, tag_of(tag), 0, ++own.operations, site, 0, 1, 0};
+            question = {Kind::probe, call, on->id, world, tag_of(tag), 0, ++own.operations, site, 1, 0};
         }
         if (question.communicator == on->id && question.peer == world && question.tag == tag_of(tag))
             return static_cast<int>(slot);
@@ -176,7 +139,10 @@ int begin(Kind kind, Call call, std::uint64_t site, const Message& message, bool
 {
     progress();
     Communicator* on = find_communicator(message.communicator);
-    if (on == nullptr) return not_followed;
+    if (on == nullptr) {
+        if (message.peer == MPI_PROC_NULL) return not_followed;
+        return begin_unknown(kind, call, site, message, active);
+    }
     const int world = world_rank(*on, message.peer);
     if (world < any) return not_followed;
     const int slot = new_slot();
@@ -187,23 +153,22 @@ int begin(Kind kind, Call call, std::uint64_t site, const Message& message, bool
             own.record->header.lost = 1;  // what it receives, or sends each time, is not counted
         return not_followed;
     }
-    int size = 0;
-    if (own.checksums) PMPI_Type_size(message.type, &size);
     ++on->pending;
-    table().local[slot] = {on, message.buffer, message.count, message.type, 0, false};
-    pending(slot) = {kind,
-                     call,
-                     on->id,
-                     world,
-                     tag_of(message.tag),
-                     0,
-                     0,
-                     site,
-                     static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(message.count),
-                     0,
-                     active ? 0U : 1U};
+    look_after(slot, on, kind == Kind::receive, message);
+    pending(slot) = {kind, call, on->id, world, tag_of(message.tag), 0, 0, site, 0, active ? 0U : 1U};
     if (active) take_message(slot);
     return slot;
+}
+
+int begin_matched(Call call, std::uint64_t site, void* buffer, int count, MPI_Datatype type)
+{
+    progress();
+    return begin_unknown(Kind::receive, call, site, {buffer, count, type, any, any, MPI_COMM_NULL}, true);
+}
+
+void* address_for(int slot, void* buffer)
+{
+    return slot == not_followed ? buffer : table().local[slot].message.address(buffer);
 }
 
 int begin_collective(Call call, std::uint64_t site, Communicator* communicator, std::uint64_t nth)
@@ -213,45 +178,62 @@ int begin_collective(Call call, std::uint64_t site, Communicator* communicator, 
     ++communicator->pending;
     table().local[slot] = {};
     table().local[slot].communicator = communicator;
-    pending(slot) = {
-        Kind::collective, call, communicator->id, any, any, nth, ++own.operations, site, 0, 1, 0};
+    pending(slot) = {Kind::collective, call, communicator->id, any, any, nth, ++own.operations, site, 1, 0};
     return slot;
 }
 
-void attach(int slot, int result, const MPI_Request& request)
+void attach(int slot, int result, MPI_Request* request)
 {
     if (slot == not_followed) return;
-    if (result == MPI_SUCCESS)
-        table().slots.emplace(key_of(request), slot);
-    else
+    if (result != MPI_SUCCESS) {
+        if (table().local[slot].sends) not_known();
         forget(slot);
+        return;
+    }
+    int complete = 0;
+    if (own.checksums && table().local[slot].sends && pending(slot).persistent == 0)
+        PMPI_Request_get_status(*request, &complete, MPI_STATUS_IGNORE);
+    if (complete != 0) {
+        PMPI_Request_free(request);
+        *request = complete_request();
+    }
+    table().slots.emplace((std::uintptr_t)*request, slot);
 }
 
 void start(MPI_Request request)
 {
     progress();
-    const auto found = find(request);
+    const auto found = table().find(request);
     if (found != table().slots.end()) take_message(found->second);
 }
 
 void cancel(MPI_Request request)
 {
-    const auto found = find(request);
+    const auto found = table().find(request);
     if (found == table().slots.end()) return;
     table().local[found->second].cancelled = true;
     // Whether its message is still on the way is no longer known from counts.
     if (pending(found->second).kind == Kind::send) own.record->header.lost = 1;
 }
 
-void free_request(MPI_Request request)
+int free_request(MPI_Request* request)
 {
-    const auto found = find(request);
-    if (found == table().slots.end()) return;
-    const Pending& operation = pending(found->second);
-    // It goes on unseen, and what it receives is not counted.
-    if (operation.kind == Kind::receive && operation.active != 0) own.record->header.lost = 1;
-    forget(found->second);
+    const auto found = table().find(*request);
+    if (found == table().slots.end()) return PMPI_Request_free(request);
+    const int slot = found->second;
     table().slots.erase(found);
+    const bool active = pending(slot).active != 0;
+    // It goes on unseen, and what it receives is not counted.
+    if (active && pending(slot).kind == Kind::receive) own.record->header.lost = 1;
+    int result = MPI_SUCCESS;
+    if (active && table().local[slot].message.is_receiving()) {
+        adopt(*request, slot);
+        *request = MPI_REQUEST_NULL;
+    } else {
+        result = PMPI_Request_free(request);
+    }
+    forget(slot);
+    return result;
 }
 
 Requests::Requests(int count, const MPI_Request* requests)
@@ -259,10 +241,8 @@ Requests::Requests(int count, const MPI_Request* requests)
 {
     slots_.reserve(handles_.size());
     for (const MPI_Request request : handles_) {
-        const auto found = request == MPI_REQUEST_NULL ? table().slots.end() : find(request);
+        const auto found = request == MPI_REQUEST_NULL ? table().slots.end() : table().find(request);
         slots_.push_back(found == table().slots.end() ? not_followed : found->second);
-        if (own.checksums && slots_.back() != not_followed && pending(slots_.back()).active != 0)
-            look_at_buffer(request, slots_.back());
     }
 }
 
@@ -279,29 +259,36 @@ int Requests::failed(int code, const MPI_Request* after)
 {
     not_known();
     for (std::size_t i = 0; i < handles_.size(); ++i) {
-        if (after[i] != MPI_REQUEST_NULL || handles_[i] == MPI_REQUEST_NULL) continue;
-        const auto found = find(handles_[i]);
-        if (found == table().slots.end()) continue;
+        const auto found = table().find(handles_[i]);
+        if (handles_[i] == MPI_REQUEST_NULL || found == table().slots.end()) continue;
         const int slot = found->second;
-        table().slots.erase(found);
-        forget(slot);
+        int complete = after[i] == MPI_REQUEST_NULL ? 1 : 0;
+        if (complete == 0 && pending(slot).persistent != 0)
+            PMPI_Request_get_status(after[i], &complete, MPI_STATUS_IGNORE);
+        if (complete == 0) continue;
+        end_message(slot, true);
+        end_request(found);
     }
     return code;
 }
 
+void Requests::complete_and_keep(const MPI_Status& status)
+{
+    const int slot = slots_.front();
+    if (slot == not_followed || pending(slot).active == 0) return;
+    int cancelled = 0;
+    if (table().local[slot].cancelled) PMPI_Test_cancelled(&status, &cancelled);
+    end_message(slot, cancelled == 0);
+}
+
 void Requests::complete(int index, int at)
 {
-    const auto found = find(handles_[static_cast<std::size_t>(index)]);
+    const auto found = table().find(handles_[static_cast<std::size_t>(index)]);
     if (found == table().slots.end()) return;
     const int slot = found->second;
     if (pending(slot).active == 0) return;  // a persistent one that has not been started
     complete_operation(slot, statuses_[at]);
-    if (pending(slot).persistent != 0) {
-        publish(pending(slot).active, 0U);
-    } else {
-        table().slots.erase(found);
-        forget(slot);
-    }
+    end_request(found);
 }
 
 }  // namespace shardlings::watch

@@ -28,12 +28,17 @@ void received(MPI_Comm communicator, const MPI_Status& status);
 
 /// An operation that ends with a request. `active`: no, for MPI_*_init.
 int begin(Kind kind, Call call, std::uint64_t site, const Message& message, bool active = true);
+/// A receive of a message that has been matched, and so will come: only its buffer is looked after.
+int begin_matched(Call call, std::uint64_t site, void* buffer, int count, MPI_Datatype type);
+/// Where MPI has to put the message of this receive.
+void* address_for(int slot, void* buffer);
 int begin_collective(Call call, std::uint64_t site, Communicator* communicator, std::uint64_t nth);
-/// Its request, once the call has given one; on failure it is forgotten.
-void attach(int slot, int result, const MPI_Request& request);
+/// Its request, once the call has given one; on failure it is forgotten. A send that is complete at once may
+/// share its request with others: where their buffers are looked after, each gets one of its own.
+void attach(int slot, int result, MPI_Request* request);
 void start(MPI_Request request);  // a persistent one
 void cancel(MPI_Request request);
-void free_request(MPI_Request request);
+int free_request(MPI_Request* request);
 
 /// The requests of one call as they were before it.
 class Requests {
@@ -42,6 +47,8 @@ class Requests {
     const std::vector<int>& slots() const { return slots_; }
     /// The caller's statuses, or own ones where it wants none: who sent what is in them.
     MPI_Status* statuses(MPI_Status* wanted);
+    /// Request 0 is complete and stays: the program may use its buffer.
+    void complete_and_keep(const MPI_Status& status);
     /// Request `index` of the call is complete; its status is number `at` of those that `statuses` gave.
     void complete(int index, int at);
     /// The call failed with `code`, which is returned; the requests are `after` it. Those that are no more
@@ -54,8 +61,5 @@ class Requests {
     std::vector<MPI_Status> own_statuses_;
     MPI_Status* statuses_ = nullptr;
 };
-
-/// A hash of the message's bytes; 0 when they are not in one piece, or checksums are off.
-std::uint64_t checksum(const void* buffer, int count, MPI_Datatype type);
 
 }  // namespace shardlings::watch

@@ -14,6 +14,7 @@ struct Own {
     int depth = 0;             // of wrappers: what MPI calls of its own is none of the program's doing
     bool synchronous = false;
     bool checksums = false;
+    bool orphans = false;          // receives go on whose requests the program has freed
     std::uint64_t operations = 0;  // posted so far
     char folder[longest_path] = {};
     char job[longest_path] = {};
@@ -40,6 +41,9 @@ void publish(T& place, T value)
     __atomic_store_n(&place, value, __ATOMIC_RELEASE);
 }
 
+/// Completes receives whose requests the program has freed, as far as their messages have come.
+void end_orphans();
+
 /// The rank got somewhere.
 inline void progress()
 {
@@ -48,6 +52,7 @@ inline void progress()
     header.polling = 0;
     header.polls = 0;
     publish(header.sequence, header.sequence + 1);
+    if (own.orphans) end_orphans();
 }
 
 /// While this is there, the rank is in a blocking call that waits for the pending operations `slots`: for all

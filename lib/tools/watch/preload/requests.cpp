@@ -11,37 +11,58 @@ int begin_operation(Kind kind, Call call, std::uint64_t site, const Message& mes
 {
     const int slot = begin(kind, call, site, message, active);
     ++own.depth;
-    const int result = real();
+    const int result = real(slot);
     --own.depth;
-    attach(slot, result, *request);
+    attach(slot, result, request);
     return result;
 }
 
 }  // namespace
 
-#define WATCHED_REQUEST(kind, name, in_synchronous_runs, pointer, active)                                   \
-    WATCHED MPI_##name(pointer buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm on,        \
-                       MPI_Request* request)                                                                \
-    {                                                                                                       \
-        if (!watching()) return PMPI_##name(buffer, count, type, peer, tag, on, request);                   \
-        return begin_operation(                                                                             \
-            Kind::kind, Call::name, CALL_SITE, {buffer, count, type, peer, tag, on}, active, request, [&] { \
-                return own.synchronous                                                                      \
-                           ? PMPI_##in_synchronous_runs(buffer, count, type, peer, tag, on, request)        \
-                           : PMPI_##name(buffer, count, type, peer, tag, on, request);                      \
-            });                                                                                             \
+#define WATCHED_SEND(name, in_synchronous_runs, active)                                                    \
+    WATCHED MPI_##name(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm on,   \
+                       MPI_Request* request)                                                               \
+    {                                                                                                      \
+        if (!watching()) return PMPI_##name(buffer, count, type, peer, tag, on, request);                  \
+        return begin_operation(Kind::send, Call::name, CALL_SITE, {buffer, count, type, peer, tag, on},    \
+                               active, request, [&](int) {                                                 \
+                                   return own.synchronous                                                  \
+                                              ? PMPI_##in_synchronous_runs(buffer, count, type, peer, tag, \
+                                                                           on, request)                    \
+                                              : PMPI_##name(buffer, count, type, peer, tag, on, request);  \
+                               });                                                                         \
+    }
+#define WATCHED_RECEIVE(name, active)                                                                        \
+    WATCHED MPI_##name(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm on,           \
+                       MPI_Request* request)                                                                 \
+    {                                                                                                        \
+        if (!watching()) return PMPI_##name(buffer, count, type, peer, tag, on, request);                    \
+        return begin_operation(Kind::receive, Call::name, CALL_SITE, {buffer, count, type, peer, tag, on},   \
+                               active, request, [&](int slot) {                                              \
+                                   return PMPI_##name(address_for(slot, buffer), count, type, peer, tag, on, \
+                                                      request);                                              \
+                               });                                                                           \
     }
 
-WATCHED_REQUEST(send, Isend, Issend, const void*, true)
-WATCHED_REQUEST(send, Issend, Issend, const void*, true)
-WATCHED_REQUEST(send, Ibsend, Ibsend, const void*, true)
-WATCHED_REQUEST(send, Irsend, Irsend, const void*, true)
-WATCHED_REQUEST(receive, Irecv, Irecv, void*, true)
-WATCHED_REQUEST(send, Send_init, Ssend_init, const void*, false)
-WATCHED_REQUEST(send, Ssend_init, Ssend_init, const void*, false)
-WATCHED_REQUEST(send, Bsend_init, Bsend_init, const void*, false)
-WATCHED_REQUEST(send, Rsend_init, Rsend_init, const void*, false)
-WATCHED_REQUEST(receive, Recv_init, Recv_init, void*, false)
+WATCHED_SEND(Isend, Issend, true)
+WATCHED_SEND(Issend, Issend, true)
+WATCHED_SEND(Ibsend, Ibsend, true)
+WATCHED_SEND(Irsend, Irsend, true)
+WATCHED_SEND(Send_init, Ssend_init, false)
+WATCHED_SEND(Ssend_init, Ssend_init, false)
+WATCHED_SEND(Bsend_init, Bsend_init, false)
+WATCHED_SEND(Rsend_init, Rsend_init, false)
+WATCHED_RECEIVE(Irecv, true)
+WATCHED_RECEIVE(Recv_init, false)
+
+WATCHED MPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request)
+{
+    if (!watching()) return PMPI_Imrecv(buffer, count, type, message, request);
+    const int slot = begin_matched(Call::Imrecv, CALL_SITE, buffer, count, type);
+    const int result = PMPI_Imrecv(address_for(slot, buffer), count, type, message, request);
+    attach(slot, result, request);
+    return result;
+}
 
 WATCHED MPI_Start(MPI_Request* request)
 {
@@ -64,6 +85,5 @@ WATCHED MPI_Cancel(MPI_Request* request)
 
 WATCHED MPI_Request_free(MPI_Request* request)
 {
-    if (watching()) free_request(*request);
-    return PMPI_Request_free(request);
+    return watching() ? free_request(request) : PMPI_Request_free(request);
 }

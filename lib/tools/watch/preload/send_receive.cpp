@@ -12,7 +12,9 @@ int send(Call call, std::uint64_t site, int peer, int tag, MPI_Comm communicator
 {
     const std::array slots{begin_blocking(Kind::send, call, site, peer, tag, communicator)};
     const Waiting waiting(call, site, true, slots);
-    return real();
+    const int result = real();
+    if (result != MPI_SUCCESS) not_known();
+    return result;
 }
 
 /// `real` is given the status to fill. `takes`: the message is out of the way afterwards.
@@ -94,7 +96,9 @@ WATCHED MPI_Bsend(const void* buffer, int count, MPI_Datatype type, int to, int 
         progress();
         begin_blocking(Kind::send, Call::Bsend, CALL_SITE, to, tag, on);
     }
-    return PMPI_Bsend(buffer, count, type, to, tag, on);
+    const int result = PMPI_Bsend(buffer, count, type, to, tag, on);
+    if (watching() && result != MPI_SUCCESS) not_known();
+    return result;
 }
 
 WATCHED MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm on,
