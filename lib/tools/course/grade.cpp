@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double patience = 3.0;  // a machine that grades is busy, and no correct code may lose to that
-constexpr double build_seconds_a_file = 60.0;  // after which the build of a submission is stopped
+// After which the build of a submission is stopped: longer than its compiler has, which cleans up when it is stopped.
+constexpr double build_seconds_a_file = 75.0;
 
 /// The copy of a submission under the build folder, and all that is built of it; removed at the end.
 class Copy {
