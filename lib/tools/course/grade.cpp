@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double patience = 3.0;  // a machine that grades is busy, and no correct code may lose to that
-// After which the build of a submission is stopped: longer than its compiler has, which cleans up when it is stopped.
+// After which the build of a submission is stopped: longer than its compiler has, which cleans up when it is
+// stopped.
 constexpr double build_seconds_a_file = 75.0;
 
 /// The copy of a submission under the build folder, and all that is built of it; removed at the end.
@@ -100,8 +101,8 @@ class Copy {
         }
     }
 
-    /// One that has ended stays a zombie for as long as nobody asks for its exit code: in a container whose first
-    /// process does not, for good.
+    /// One that has ended stays a zombie for as long as nobody asks for its exit code: in a container whose
+    /// first process does not, for good.
     static bool runs(int process)
     {
         if (kill(process, 0) != 0 && errno == ESRCH) return false;

@@ -55,8 +55,8 @@ ProcessResult run_in_sandbox(const std::string& program, const std::string& sour
     // The last bit of a sum depends on which kernels are chosen: the driver's are those of the judge.
     for (const char* choice : {"OPENBLAS_CORETYPE", "GLIBC_TUNABLES"})
         if (const char* value = std::getenv(choice); value != nullptr) sandbox.set(choice, value);
-    // A driver erases what would be bound by name later. Of the driver's only: mpirun has no MPI, which the watch's
-    // library, loaded into all of them, would bind.
+    // A driver erases what would be bound by name later. Of the driver's only: mpirun has no MPI, which the
+    // watch's library, loaded into all of them, would bind.
     const Command rank{"/usr/bin/env", "LD_BIND_NOW=1", driver, pipes_inside, std::to_string(first)};
     const Command command = watched_inside(sandbox, mpirun_command(ranks, rank), source);
     const Pipes served(sandbox, pipes, cases, folder);

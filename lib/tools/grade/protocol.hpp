@@ -28,8 +28,8 @@ inline std::string unfinished_file(const std::string& folder, std::size_t index,
     return folder + "/unfinished." + std::to_string(index) + "." + std::to_string(rank);
 }
 
-/// From the judge to a rank: the number of bytes and the number of its first frame, two uint64, then the cases
-/// as CBOR with the inputs of this rank alone. Once they are read they are nowhere.
+/// From the judge to a rank: the number of bytes and the number of its first frame, two uint64, then the
+/// cases as CBOR with the inputs of this rank alone. Once they are read they are nowhere.
 inline std::string inputs_pipe(const std::string& folder, int rank)
 {
     return folder + "/inputs." + std::to_string(rank);
