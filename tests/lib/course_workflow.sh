@@ -197,6 +197,6 @@ expect "grade: JSON" grep -q '"score": 5.0' grade.json
 expect "grade: leaves nothing behind" [ -z "$(find "$build" -path '*submission/*')" ]
 run "$build/shardlings" grade lib --build "$build"
 expect "grade: a folder without exercises is refused" says "holds no exercise"
-expect "grade: which is an error" exits 1
+expect "grade: which is an error of the submission" exits 3
 
 finish

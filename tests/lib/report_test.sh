@@ -25,7 +25,7 @@ echo '{"steps": []}' >"$folder/empty.json"
 echo '{"steps": [{"step": 1, "loss": "much"}]}' >"$folder/text.json"
 echo '[1, 2' >"$folder/broken.json"
 for file in empty text broken; do
-    refused "$file.json' has no losses of a run: expected a file that shardlings train --json wrote" \
+    refused "$file.json' (has no losses of a run|is damaged or no JSON): expected a file that shardlings train --json wrote" \
         --report "$folder/out.html" --baseline "$folder/$file.json"
 done
 
@@ -63,7 +63,9 @@ if ((bytes < 3 << 20)); then ok; else wrong "the page has $bytes bytes"; fi
 if compgen -G "$folder/.*.tmp-*" >/dev/null; then wrong 'a temporary file is left'; else ok; fi
 
 # --- the page in the browser
-summary=$(timeout 600 python3 tests/lib/browser/report_page.py "$folder" 2>&1 | tee /dev/stderr | tail -n 1) 2>&1
+output=$(timeout 600 python3 tests/lib/browser/report_page.py "$folder" 2>&1)
+printf '%s\n' "$output"
+summary=${output##*$'\n'}
 if [[ $summary =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
     passed=$((passed + BASH_REMATCH[1]))
     failed=$((failed + BASH_REMATCH[2]))

@@ -58,7 +58,7 @@ RankTrace trace_of(const grade::RankTimeline& rank, int number, Span span)
         last = std::max(last, event.end);
         if (event.kind != "receive") continue;
         event.kind = "wait";
-        event.name = fmt::format("receive from {}", std::exchange(event.peer, -1));
+        event.name = fmt::format("message from {}", std::exchange(event.peer, -1));
         trace.events.push_back(event);
     }
     const double end = (1.0 + end_share) * (span.end - span.begin);

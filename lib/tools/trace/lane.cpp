@@ -80,6 +80,13 @@ std::string name_in(const Box& box)
     return name;
 }
 
+/// Whether the name is not what is waited for but what became of a rank: "has returned", "waits for …".
+bool says_itself(std::string_view name)
+{
+    const std::string_view first = name.substr(0, name.find(' '));
+    return first == "has" || first == "ends" || first == "waits" || first == "no";
+}
+
 /// What may stand in a box, the longest first: a whole micro-batch is its number, and a collective that has
 /// no room for "all-reduce h.3" is "h.3".
 std::vector<std::string> labels_of(const Box& box)
@@ -99,7 +106,7 @@ std::string hint_of(const Event& event)
 {
     const Work work = work_of(event);
     std::string hint = event.name;
-    if (work == Work::wait && event.name.starts_with("wait for "))
+    if (work == Work::wait && event.name != name_of(work) && !says_itself(event.name))
         hint = "waiting for " + name_in({event, work});
     if (event.micro_batch >= 0) hint += fmt::format(", micro-batch {}", event.micro_batch);
     if (event.chunk >= 0) hint += fmt::format(", chunk {}", event.chunk);
