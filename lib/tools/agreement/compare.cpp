@@ -152,14 +152,19 @@ void Judge::move_parameters(const Observation& exact, const Observation& single)
     }
 }
 
+double Judge::distance_of(std::span<const double> a, std::span<const double> b) const
+{
+    return options_.dtype == DType::fp64 ? furthest(a, b).distance : root_mean_square(a, b);
+}
+
 void Judge::respond(const Observation& exact)
 {
     const Values gradient(exact.of(Quantity::gradient));
     for (std::size_t i = 0; i < places_.size() && !previous_.empty(); ++i) {
         const auto begin = static_cast<std::size_t>(places_[i].begin);
         const auto count = static_cast<std::size_t>(places_[i].count);
-        response_[i] += part_off_ * root_mean_square(gradient.subspan(begin, count),
-                                                     Values(previous_).subspan(begin, count));
+        response_[i] +=
+            part_off_ * distance_of(gradient.subspan(begin, count), Values(previous_).subspan(begin, count));
     }
     previous_.assign(gradient.begin(), gradient.end());
 }
@@ -172,9 +177,14 @@ double Judge::allowed(const Observation& exact, const Observation& single, Quant
     const bool is_parameter = quantity == Quantity::parameter || quantity == Quantity::master;
     const Values truth = cut(exact, is_parameter ? Quantity::parameter : quantity, place);
     const Values slack = Values(slack_).subspan(static_cast<std::size_t>(place.begin), truth.size());
+    // m and v hold weighted sums of gradients and of their squares: what those may be off by, so may they.
+    const double weight = quantity == Quantity::m   ? 1.0 - options_.adamw.beta1
+                          : quantity == Quantity::v ? (1.0 - options_.adamw.beta2) * 2.0 *
+                                                          largest(cut(exact, Quantity::gradient, place))
+                                                    : 1.0;
     if (options_.dtype == DType::fp64)
         return (quantity == Quantity::v ? 2.0 : 1.0) * rounding_tolerance * largest(truth) +
-               (is_parameter ? largest(slack) : 0.0);
+               (is_parameter ? largest(slack) : weight * response_[tensor]);
     const auto own = [&](Quantity which) {
         const Values there = cut(exact, which == Quantity::master ? Quantity::parameter : which, place);
         return std::max(root_mean_square(there, cut(single, which, place)),
@@ -182,12 +192,8 @@ double Judge::allowed(const Observation& exact, const Observation& single, Quant
     };
     const std::vector<double> zero(truth.size());
     if (is_parameter) return precision_factor * own(quantity) + root_mean_square(slack, zero);
-    // m and v hold weighted sums of gradients and of their squares: what those may be off by, so may they.
     const double gradient = own(Quantity::gradient) + response_[tensor];
     if (quantity == Quantity::gradient) return precision_factor * gradient;
-    const double weight = quantity == Quantity::m ? 1.0 - options_.adamw.beta1
-                                                  : (1.0 - options_.adamw.beta2) * 2.0 *
-                                                        largest(cut(exact, Quantity::gradient, place));
     return precision_factor * (own(quantity) + weight * gradient);
 }
 
@@ -225,7 +231,7 @@ Comparison Judge::compare(const Observation& exact, const Observation& single, c
                                      : root_mean_square(cut(exact, there, place), cut(got, quantity, place));
             return Measured{error, allowed(exact, single, quantity, tensor)};
         });
-    part_off_ = root_mean_square(single.of(Quantity::parameter), got.of(Quantity::parameter)) /
+    part_off_ = distance_of(single.of(Quantity::parameter), got.of(Quantity::parameter)) /
                 options_.adamw.learning_rate;
     return result;
 }

@@ -17,11 +17,14 @@
 // (sqrt(v) + eps), bias corrections left out, changes by up to lr (1 + sqrt(t)) d / (sqrt(v) + eps), as
 // |m| <= sqrt(t v) by Cauchy-Schwarz, and by no more than 2 sqrt(t) lr: where a gradient is all rounding, as
 // that of the keys' biases, only its sign decides. d: what the gradient's promise allows.
-// From then on the gradients differ by more than their own rounding. That is estimated as linear response: a
-// gradient changes from step to step because the parameters move by about lr; where they are off by a part of
-// that, it is off by the same part of its change.
+// From then on the gradients differ by more than their own rounding: in fp64 too, where a gradient near
+// Adam's epsilon that is off by 1e-18 moves its parameter by lr 1e-18 / 1e-8, which is 1e-13, 1000 roundings.
+// That is estimated as linear response: a gradient changes from step to step because the parameters move by
+// about lr; where they are off by a part of that, it is off by the same part of its change. Both are measured
+// as the promise measures: the largest elements in fp64, root mean squares else.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,6 +78,8 @@ class Judge {
     double norm_allowed(const Observation& exact, const Observation& single) const;
     void move_parameters(const Observation& exact, const Observation& single);
     void respond(const Observation& exact);
+    /// Of two tensors, as the promise measures it.
+    double distance_of(std::span<const double> a, std::span<const double> b) const;
     double allowed(const Observation& exact, const Observation& single, Quantity quantity,
                    std::size_t tensor) const;
 
