@@ -17,7 +17,7 @@ OptimizerRun optimizer_run(int stages, int dp, int zero, DType dtype, double max
     run.max_norm = max_norm;
     run.bucket_bytes = bucket_bytes;
     run.scaled = dtype == DType::fp16;
-    run.name = fmt::format("P = {}, {} replicas, ZeRO {}, {}, clipped to {}, --bucket-bytes {}", stages, dp,
+    run.name = fmt::format("P = {}, {} replicas, ZeRO {}, {}, clipped to {}, buckets of {} bytes", stages, dp,
                            zero, name_of(dtype), max_norm, bucket_bytes);
     return run;
 }

@@ -157,7 +157,7 @@ std::vector<std::string> compare_step(const StepRun& run, const CaseResult& resu
 
 std::string StepRun::name() const
 {
-    return fmt::format("{}, {}, {} chunks, M = {}, {}, --bucket-bytes {}", grid.name(), schedule,
+    return fmt::format("{}, {}, {} chunks, M = {}, {}, buckets of {} bytes", grid.name(), schedule,
                        grid.blocks.size(), micro_batches, name_of(grid.dtype), grid.bucket_bytes);
 }
 
