@@ -27,6 +27,25 @@ class SilentValues : public GivenValues {
     void gather_shards() override {}
 };
 
+/// Modules in whose passes, where they compute, the heap is looked at.
+inline Modules watched_probes(Case& c, std::optional<HeapWatch>& heap)
+{
+    return make_probes(sizes_of(c), c.flag("first_reads"), &c.device(),
+                       [&heap](char, std::size_t, std::int64_t) { heap->look(); });
+}
+
+/// Training passes over `count` micro-batches.
+inline void train_probes(Modules& modules, data_parallel::ParameterValues& values,
+                         data_parallel::Gradients& gradients, int count)
+{
+    for (std::size_t i = 0; i < modules.size(); ++i)
+        modules[i] = data_parallel::make_hooked(std::move(modules[i]), i, values, gradients);
+    const std::vector<MicroBatch> batches = micro_batches(count);
+    gradients.begin_step(std::ssize(batches));
+    training::accumulate_gradients(modules, batches, 1.0);
+    gradients.finish();
+}
+
 /// Stage 1: two updates; the heap after each.
 inline void states_elsewhere(Case& c)
 {
@@ -53,18 +72,12 @@ inline void gradients_elsewhere(Case& c)
     std::optional<Group> group = group_of(c);
     if (!group) return;
     std::optional<HeapWatch> heap;
-    Modules modules = make_probes(sizes_of(c), c.flag("first_reads"), &c.device(),
-                                  [&](char, std::size_t, std::int64_t) { heap->look(); });
+    Modules modules = watched_probes(c, heap);
     const std::vector<Bucket> buckets = buckets_of(c, modules, *group);
     heap.emplace();
     auto gradients = zero::make_sharded_gradients(*group, modules, buckets, replica_options(c), {});
     IdleValues values;
-    for (std::size_t i = 0; i < modules.size(); ++i)
-        modules[i] = data_parallel::make_hooked(std::move(modules[i]), i, values, *gradients);
-    const std::vector<MicroBatch> batches = micro_batches(2);
-    gradients->begin_step(std::ssize(batches));
-    training::accumulate_gradients(modules, batches, 1.0);
-    gradients->finish();
+    train_probes(modules, values, *gradients, 2);
     heap->look();
     heap->put(c);
 }
@@ -75,16 +88,13 @@ inline void values_elsewhere(Case& c)
     std::optional<Group> group = group_of(c);
     if (!group) return;
     std::optional<HeapWatch> heap;
-    Modules modules = make_probes(sizes_of(c), c.flag("first_reads"), &c.device(),
-                                  [&](char, std::size_t, std::int64_t) { heap->look(); });
+    Modules modules = watched_probes(c, heap);
     const std::vector<Bucket> buckets = buckets_of(c, modules, *group);
     heap.emplace();
     auto values =
         zero::make_sharded_values(*group, modules, buckets, replica_options(c), zero::Fetch::all_gather);
     IdleGradients gradients;
-    for (std::size_t i = 0; i < modules.size(); ++i)
-        modules[i] = data_parallel::make_hooked(std::move(modules[i]), i, *values, gradients);
-    training::accumulate_gradients(modules, micro_batches(1), 1.0);
+    train_probes(modules, *values, gradients, 1);
     heap->put(c);
 }
 

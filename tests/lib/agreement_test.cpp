@@ -104,6 +104,40 @@ TEST_CASE("agreement: fp64 may be off by 1e-12 of a tensor's largest element", "
     CHECK_FALSE(Judge(options).compare(expected, expected, got).kept());
 }
 
+TEST_CASE("agreement: fp64 gradients answer to parameters that Adam has moved", "[agreement]")
+{
+    const TrainOptions options = small(DType::fp64);
+    const Observation first = step_of(options);
+    const std::vector<TensorPlace> places = places_of(options.shape);
+    const auto changed = static_cast<std::size_t>(places[3].begin);
+    const auto unchanged = static_cast<std::size_t>(places[4].begin);
+    Observation second = first;
+    for (std::int64_t i = 0; i < places[3].count; ++i)
+        element(second, Quantity::gradient, changed + static_cast<std::size_t>(i)) += 0.05;
+    // A parameter is off by a part of the learning rate, less than its own rounding allows; the gradient of
+    // the second step, which has changed by 0.05, may be off by that part of 0.05.
+    constexpr double off = 5e-14;
+    const double response = off / options.adamw.learning_rate * 0.05;
+    REQUIRE(response > 5e-13);  // beside what rounding allows, 2e-13 at most
+    const auto kept = [&](double parameter, Quantity quantity, std::size_t at, double by) {
+        Judge judge(options);
+        Observation got = first;
+        element(got, Quantity::parameter, 0) += parameter;
+        CHECK(judge.compare(first, first, got).kept());
+        got = second;
+        element(got, quantity, at) += by;
+        return judge.compare(second, second, got).kept();
+    };
+    CHECK(kept(off, Quantity::gradient, changed, 0.9 * response));
+    CHECK_FALSE(kept(off, Quantity::gradient, changed, 1.5 * response));
+    CHECK_FALSE(kept(off, Quantity::gradient, unchanged, 0.9 * response));
+    CHECK_FALSE(kept(0.0, Quantity::gradient, changed, 0.9 * response));
+    const double of_m = (1.0 - options.adamw.beta1) * response;
+    CHECK(kept(off, Quantity::m, changed, 0.9 * of_m));
+    CHECK_FALSE(kept(off, Quantity::m, changed, 1.5 * of_m));
+    CHECK_FALSE(kept(0.0, Quantity::m, changed, 0.9 * of_m));
+}
+
 TEST_CASE("agreement: in fewer bits as near to fp64 as the single process", "[agreement]")
 {
     const auto [dtype, u] = GENERATE(std::pair{DType::fp32, 0x1p-20}, std::pair{DType::bf16, 0x1p-6},

@@ -44,7 +44,18 @@ run cat "$work/first"
 expect "class: the seed is said" says "4 submissions, 4 to be graded, test seed 7"
 expect "class: killed, no report is there yet" [ ! -e "$work/marks/class.csv" ]
 
+# Two more graders: one that is a zombie, as its parent never asks for its exit code, and one that runs.
+bash -c 'sleep 0.5 & echo $!; exec sleep 1000' >"$work/zombie" &
+parent=$!
+for _ in {1..100}; do
+    [[ -s $work/zombie ]] && grep -qs '^State:.Z' "/proc/$(<"$work/zombie")/status" && break
+    sleep 0.1
+done
+mkdir -p "$build/submission/$(uname -n)-$(<"$work/zombie")" "$build/submission/$(uname -n)-$parent"
+
 run "$program" grade-all "$work/class" --out "$work/marks" --jobs 2 --build "$build"
+expect "taken up: what a running grader builds is left alone" rmdir "$build/submission/$(uname -n)-$parent"
+kill -9 "$parent"
 expect "taken up: succeeds" exits 0
 expect "taken up: only what is missing, with the same seed" says "4 submissions, 3 to be graded, test seed 7"
 expect "taken up: the first grade was left alone" [ "$(stat -c '%i %Y' "$grades/ann.json")" == "$first" ]
