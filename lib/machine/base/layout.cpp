@@ -1,10 +1,10 @@
 #include "lib/machine/base/layout.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 
 namespace shardlings {

@@ -1,11 +1,11 @@
 #include "lib/machine/comm/comm.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <cstdio>
 #include <exception>
 #include <numeric>
 #include <utility>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 #include "lib/machine/comm/state.hpp"
 

@@ -1,5 +1,4 @@
 #include "lib/machine/device/device.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -10,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/units.hpp"
 #include "lib/machine/device/observer.hpp"
 

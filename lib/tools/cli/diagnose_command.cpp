@@ -19,8 +19,7 @@ void add_diagnose_command(CLI::App& app)
                                            "diagnose -- mpirun -np 4 ./a.out");
     command->footer(
         "A deadlock ends the program with exit code 86, collectives that do not fit with 87; of crashes, "
-        "wrong "
-        "tags, lost messages and requests it says where they are from.");
+        "wrong tags, lost messages and requests it says where they are from.");
     command->add_option("--period", flags->options.period, "seconds until a wait is looked into")
         ->capture_default_str();
     command->add_flag(

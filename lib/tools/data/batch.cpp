@@ -1,9 +1,9 @@
 #include "lib/tools/data/batch.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <limits>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 #include "lib/machine/tensor/random.hpp"
 

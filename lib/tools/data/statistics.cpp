@@ -1,9 +1,9 @@
 #include "lib/tools/data/statistics.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <cmath>
 #include <vector>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 
 namespace shardlings {

@@ -1,5 +1,4 @@
 #include "lib/tools/launch/hostfile.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <netdb.h>
 
@@ -12,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 
 namespace shardlings {

@@ -1,8 +1,8 @@
 #include "lib/tools/plan/cluster.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 
 namespace shardlings::plan {

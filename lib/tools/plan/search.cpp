@@ -1,10 +1,10 @@
 #include "lib/tools/plan/search.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 
 namespace shardlings::plan {

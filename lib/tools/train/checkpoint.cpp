@@ -1,5 +1,4 @@
 #include "lib/tools/train/checkpoint.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/train/safetensors.hpp"
 #include "lib/tools/train/sharded.hpp"

@@ -1,5 +1,4 @@
 #include "lib/tools/train/checkpoint_json.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "lessons/01_transformer/layer_norm.hpp"
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/train/file.hpp"
 

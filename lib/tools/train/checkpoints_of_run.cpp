@@ -1,5 +1,4 @@
 #include "lib/tools/train/checkpoints_of_run.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +6,7 @@
 #include <optional>
 
 #include "lessons/03_collectives/recursive_doubling.hpp"
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/train/checkpoint.hpp"
 #include "lib/tools/train/sharded.hpp"

@@ -1,10 +1,10 @@
 #include "lib/tools/train/options.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <string_view>
 
 #include "lessons/06_pipeline/stages.hpp"
 #include "lessons/08_tensor_parallel/model.hpp"
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/schedule/named.hpp"
 

@@ -1,5 +1,4 @@
 #include "lib/tools/train/run.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <numbers>
 #include <utility>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/units.hpp"
 #include "lib/machine/comm/comm.hpp"
 #include "lib/tools/data/batch.hpp"

@@ -1,5 +1,4 @@
 #include "lib/tools/train/safetensors.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,8 @@
 #include <set>
 #include <span>
 #include <utility>
+
+#include "lib/machine/base/counted.hpp"
 
 namespace shardlings {
 

@@ -1,5 +1,4 @@
 #include "lib/tools/train/sharded.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -7,6 +6,7 @@
 #include <optional>
 
 #include "lessons/01_transformer/model.hpp"
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/train/runs.hpp"
 

@@ -1,11 +1,11 @@
 #include "lib/tools/verify/judge.hpp"
-#include "lib/machine/base/counted.hpp"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "lib/machine/base/counted.hpp"
 #include "lib/machine/base/units.hpp"
 #include "lib/machine/tensor/tensor.hpp"
 
