@@ -108,9 +108,9 @@ $(BUILD)/obj/wrong/%.o: $(BUILD)/wrong/%.cpp
 	@echo "  compile $<"
 	$(quiet)$(CXX) $(flags) $(exercise_flags) -c -o $@ $<
 
-# A submission's is compiled in a sandbox when the grader says SANDBOX=yes, each function in a section of its own, so
-# that what one calls is seen (lib/tools/grade/verdict.cpp).
-apart = $(if $(filter yes,$(SANDBOX)),$(BUILD)/shardlings course compile-apart $< $@ -- $(filter-out ccache,$(CXX)),$(CXX))
+# A submission's is compiled in a sandbox when the grader says with which headers, SANDBOX=folder; each function in a
+# section of its own, so that what one calls is seen (lib/tools/grade/verdict.cpp).
+apart = $(if $(SANDBOX),$(BUILD)/shardlings course compile-apart $(SANDBOX) $< $@ -- $(filter-out ccache,$(CXX)),$(CXX))
 $(BUILD)/obj/submission/%.o: $(BUILD)/submission/%.cpp
 	@mkdir -p $(@D)
 	@echo "  compile $<"

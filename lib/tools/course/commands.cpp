@@ -27,6 +27,7 @@ struct Options {
     bool check = false;
     bool solution = false;
     std::string bug;
+    std::string headers;
     std::string source;
     std::string object;
     std::vector<std::string> compiler;
@@ -96,11 +97,13 @@ void add_student_commands(CLI::App& course, const Shared& o)
         watch_exercises(o->places());
     });
     CLI::App* compile = course.add_subcommand("compile-apart", "compile a submission's file in a sandbox");
+    compile->add_option("headers", o->headers, "the folder that they are staged in")->required();
     compile->add_option("source", o->source)->required();
     compile->add_option("object", o->object)->required();
     compile->add_option("compiler", o->compiler, "the command that does it")->required();
     compile->callback([o] {
-        const grade::Compiled result = grade::compile_apart(".", o->source, o->object, o->compiler);
+        const grade::Compiled result =
+            grade::compile_apart(".", o->source, o->object, o->headers, o->compiler);
         std::cerr << result.output;
         require(result.good);
     });

@@ -15,6 +15,7 @@
 #include "lib/tools/course/generate.hpp"
 #include "lib/tools/course/submission.hpp"
 #include "lib/tools/course/test_lesson.hpp"
+#include "lib/tools/grade/compile.hpp"
 #include "lib/tools/grade/printable.hpp"
 #include "lib/tools/grade/protocol.hpp"
 #include "lib/tools/grade/sandbox.hpp"
@@ -170,8 +171,10 @@ std::vector<Entry> copy_files(const Places& places, const Manifest& manifest, co
 /// Two files at a time, as the tests are run: what the machine has may not be what a container may use.
 void build(const Places& places, const Copy& copy, std::size_t files, bool in_sandbox)
 {
+    grade::Staging headers;
+    if (in_sandbox) grade::stage_headers(places.root, headers);
     run_captured({"make", "-C", places.root.string(), "-k", "-j2", "BUILD=" + places.shown(places.build),
-                  "SUBMISSION=" + copy.name(), "submission-drivers", in_sandbox ? "SANDBOX=yes" : "SANDBOX="},
+                  "SUBMISSION=" + copy.name(), "submission-drivers", "SANDBOX=" + (in_sandbox ? headers.path().string() : "")},
                  {}, build_seconds_a_file * static_cast<double>(files));
 }
 

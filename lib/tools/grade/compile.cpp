@@ -8,7 +8,6 @@
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/grade/assembler.hpp"
 #include "lib/tools/grade/printable.hpp"
-#include "lib/tools/grade/sandbox.hpp"
 
 namespace grade {
 
@@ -17,6 +16,7 @@ using namespace shardlings;
 
 namespace {
 
+constexpr const char* folders_of_headers[] = {"lib", "lessons"};
 constexpr double seconds = 60.0;
 constexpr std::uint64_t most_memory = std::uint64_t{3} << 30;
 constexpr std::uint64_t largest_object = std::uint64_t{32} << 20;  // the references' have up to 3 MiB
@@ -83,12 +83,17 @@ bool is_plain(const fs::path& file, std::uint64_t most_bytes)
 
 }  // namespace
 
+void stage_headers(const fs::path& root, Staging& staging)
+{
+    for (const char* folder : folders_of_headers) staging.add(root / folder, folder, ".hpp");
+}
+
 Compiled compile_apart(const fs::path& root, const fs::path& source, const fs::path& object,
-                       const Command& compiler)
+                       const fs::path& headers, const Command& compiler)
 {
     const fs::path inside = "/course";
     Sandbox sandbox(limits_of_compiler());
-    for (const char* headers : {"lib", "lessons"}) sandbox.put(root / headers, inside / headers, ".hpp");
+    for (const char* folder : folders_of_headers) sandbox.show(headers / folder, inside / folder);
     sandbox.put(root / source, inside / source);
     const fs::path built = sandbox.lend((inside / object).parent_path());
     sandbox.set("TMPDIR", "/tmp");

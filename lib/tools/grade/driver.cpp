@@ -200,7 +200,7 @@ int run_driver(int argc, char** argv, const std::map<std::string, Operation>& op
     return run_rank(argc, argv, [&](MpiSession& session) {
         check(argc == 3, "a driver is started by the tests: {} FOLDER FIRST_CASE", argv[0]);
         const std::size_t first = std::stoul(argv[2]);
-        const std::unique_ptr<Channel> channel = open_channel(argv[1], first, session);
+        const std::unique_ptr<Channel> channel = open_channel(argv[1], session);
         const json cases = channel->read_cases();
         for (std::size_t i = first; i < cases.size(); ++i) {
             const json result = run_case(i, cases[i], session.rank(), *channel, operations);

@@ -19,9 +19,9 @@ namespace {
 
 class Files : public Channel {
   public:
-    Files(std::string folder, std::size_t first, int rank) : folder_(std::move(folder)), rank_(rank)
+    Files(std::string folder, int rank) : folder_(std::move(folder)), rank_(rank)
     {
-        std::ofstream(started_file(folder_, first, rank_));
+        note_progress(folder_);
     }
     json read_cases() override
     {
@@ -35,14 +35,12 @@ class Files : public Channel {
     void end_measuring() override {}
     void result(std::size_t index, const json& result) override
     {
-        const std::string path = result_file(folder_, index, rank_);
         const std::vector<std::uint8_t> bytes = json::to_cbor(result);
-        {
-            std::ofstream file(path + ".part", std::ios::binary);
-            file.write(reinterpret_cast<const char*>(bytes.data()),
-                       static_cast<std::streamsize>(bytes.size()));
-        }
-        fs::rename(path + ".part", path);
+        const std::uint64_t head[] = {index, bytes.size()};
+        std::ofstream file(results_file(folder_, rank_), std::ios::binary | std::ios::app);
+        file.write(reinterpret_cast<const char*>(head), sizeof head);
+        file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+        note_progress(folder_);
     }
 
   private:
@@ -112,10 +110,10 @@ class Pipes : public Channel {
 
 }  // namespace
 
-std::unique_ptr<Channel> open_channel(const std::string& folder, std::size_t first, const MpiSession& session)
+std::unique_ptr<Channel> open_channel(const std::string& folder, const MpiSession& session)
 {
     if (fs::is_fifo(frames_pipe(folder, session.rank()))) return std::make_unique<Pipes>(folder, session);
-    return std::make_unique<Files>(folder, first, session.rank());
+    return std::make_unique<Files>(folder, session.rank());
 }
 
 }  // namespace grade

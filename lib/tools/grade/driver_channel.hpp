@@ -25,7 +25,6 @@ class Channel {
 };
 
 /// By pipes where the judge has made some, else by files. Rank and size are those of the job.
-std::unique_ptr<Channel> open_channel(const std::string& folder, std::size_t first,
-                                      const shardlings::MpiSession& session);
+std::unique_ptr<Channel> open_channel(const std::string& folder, const shardlings::MpiSession& session);
 
 }  // namespace grade

@@ -51,23 +51,33 @@ Driver driver_of(const std::string& file)
     throw Error(fmt::format("there is no driver for {} in {}: it did not compile", file, folder));
 }
 
-RankResult read_result(const std::string& folder, std::size_t index, int rank)
+void read_results(const std::string& folder, std::size_t rank, Outcomes& outcomes)
+{
+    std::ifstream file(results_file(folder, static_cast<int>(rank)), std::ios::binary);
+    std::uint64_t head[2] = {};
+    while (file.read(reinterpret_cast<char*>(head), sizeof head)) {
+        const auto [index, size] = head;
+        std::vector<char> bytes(size);
+        if (!file.read(bytes.data(), static_cast<std::streamsize>(size))) return;
+        if (index < outcomes.size()) outcomes[index][rank].result = json::from_cbor(bytes, true, false);
+    }
+}
+
+RankResult result_of(Outcome outcome)
 {
     RankResult result;
-    std::ifstream file(result_file(folder, index, rank), std::ios::binary);
-    if (!file) {
-        std::ifstream did(unfinished_file(folder, index, rank));
-        if (did) result.measured = {{"timeline", std::string(std::istreambuf_iterator<char>(did), {})}};
-        return result;
-    }
-    const json stored = json::from_cbor(file, true, false);
+    json& stored = outcome.result;
+    const auto taken = [&](const char* name) {
+        return stored.contains(name) ? std::move(stored.at(name)) : json::object();
+    };
+    if (!outcome.unfinished.empty()) result.measured = {{"timeline", std::move(outcome.unfinished)}};
     if (stored.is_discarded() || !stored.is_object()) return result;
     result.finished = true;
     result.error = stored.value("error", "");
     result.not_implemented = stored.value("not_implemented", false);
     result.out_of_memory = stored.value("out_of_memory", false);
-    result.outputs = stored.value("outputs", json::object());
-    result.measured = stored.value("measured", json::object());
+    result.outputs = taken("outputs");
+    result.measured = taken("measured");
     return result;
 }
 
@@ -116,28 +126,38 @@ std::string what_happened(const CaseResult& result, const ProcessResult& process
                          : lines;
 }
 
-ProcessResult start(const Driver& driver, const std::string& folder, const json& descriptions,
-                    std::size_t first, double limit)
+/// Runs the cases from `first` on, as far as it comes.
+ProcessResult run(const Driver& driver, const json& descriptions, std::size_t first, double limit,
+                  Outcomes& outcomes)
 {
+    const TemporaryFolder temporary;
+    const std::string& folder = temporary.path();
     const std::string source = driver.file + ".cpp";
-    if (sandbox_wanted()) return run_in_sandbox(driver.program, source, descriptions, first, limit, folder);
-    const int ranks = static_cast<int>(descriptions.front().at("ranks").size());
-    const Command command = mpirun_command(ranks, {driver.program, folder, std::to_string(first)});
-    return run_captured(watched(command, source), mpirun_environment(), limit, folder);
+    if (sandbox_wanted())
+        return run_in_sandbox(driver.program, source, descriptions, first, limit, folder, outcomes);
+    const std::vector<std::uint8_t> bytes = json::to_cbor(descriptions);
+    std::ofstream(folder + "/" + cases_file, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    const std::size_t ranks = descriptions.front().at("ranks").size();
+    const Command command =
+        mpirun_command(static_cast<int>(ranks), {driver.program, folder, std::to_string(first)});
+    const ProcessResult process = run_captured(watched(command, source), mpirun_environment(), limit, folder);
+    for (std::size_t rank = 0; rank < ranks; ++rank) read_results(folder, rank, outcomes);
+    return process;
 }
 
 /// Runs the cases from `first` on; returns the index of the first that is not done.
-std::size_t launch(const Driver& driver, const std::string& folder, const std::vector<CaseInput>& cases,
-                   const json& descriptions, std::size_t first, double limit,
-                   std::vector<CaseResult>& results)
+std::size_t launch(const Driver& driver, const std::vector<CaseInput>& cases, const json& descriptions,
+                   std::size_t first, double limit, std::vector<CaseResult>& results)
 {
-    const int ranks = static_cast<int>(cases[first].ranks.size());
-    const ProcessResult process = start(driver, folder, descriptions, first, limit);
+    const std::size_t ranks = cases[first].ranks.size();
+    Outcomes outcomes(cases.size(), std::vector<Outcome>(ranks));
+    const ProcessResult process = run(driver, descriptions, first, limit, outcomes);
     for (std::size_t i = first; i < cases.size(); ++i) {
         CaseResult& result = results[i];
         result.started = true;
         result.ranks.clear();
-        for (int rank = 0; rank < ranks; ++rank) result.ranks.push_back(read_result(folder, i, rank));
+        for (Outcome& of_rank : outcomes[i]) result.ranks.push_back(result_of(std::move(of_rank)));
         result.failure = what_happened(result, process, limit);
         const bool complete =
             std::all_of(result.ranks.begin(), result.ranks.end(), [](const auto& r) { return r.finished; });
@@ -200,13 +220,9 @@ std::vector<CaseResult> run_cases(const std::string& file, const std::vector<Cas
         for (const std::size_t i : indices) group.push_back(cases[i]);
         json descriptions = json::array();
         for (const CaseInput& one : group) descriptions.push_back(describe(one));
-        const TemporaryFolder folder;
-        const std::vector<std::uint8_t> bytes = json::to_cbor(descriptions);
-        std::ofstream(folder.path() + "/" + cases_file, std::ios::binary)
-            .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
         std::vector<CaseResult> group_results(group.size(), not_started());
         for (std::size_t next = 0; next < group.size() && !give_up;) {
-            next = launch(driver, folder.path(), group, descriptions, next, limit, group_results);
+            next = launch(driver, group, descriptions, next, limit, group_results);
             const CaseResult& last = group_results[next - 1];
             if (!last.failure.empty()) ++failures;
             give_up = last.stopped || failures == failures_allowed || (ranks > 1 && is_open(last));

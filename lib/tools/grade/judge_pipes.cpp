@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <random>
 
 #include "lib/machine/base/error.hpp"
@@ -72,6 +71,7 @@ struct Pipes::Rank {
     std::uint64_t next_frame = 0;  // its number
     bool misnumbered = false;
     std::optional<std::size_t> index;  // of the case that it is at
+    std::size_t next_index = 0;        // at least: no case is begun twice, which would be progress for ever
     std::optional<Ledger> ledger;
     std::optional<TimelineRecorder> timeline;
     std::vector<std::optional<Ledger>> done;  // by case
@@ -84,8 +84,8 @@ struct Pipes::Rank {
 };
 
 Pipes::Pipes(const Sandbox& sandbox, const std::filesystem::path& inside, const json& cases,
-             const std::string& folder)
-    : cases_(cases), folder_(folder)
+             const std::string& folder, Outcomes& outcomes)
+    : cases_(cases), folder_(folder), outcomes_(outcomes)
 {
     const std::size_t ranks = cases.front().at("ranks").size();
     for (std::size_t i = 0; i < ranks; ++i) {
@@ -98,7 +98,7 @@ Pipes::Pipes(const Sandbox& sandbox, const std::filesystem::path& inside, const 
         rank->frames = open_pipe(frames, O_RDONLY);
 #ifdef __linux__
         constexpr int capacity = 1 << 20;
-        fcntl(rank->frames, F_SETPIPE_SZ, capacity);
+        for (const int pipe : {rank->inputs, rank->frames}) fcntl(pipe, F_SETPIPE_SZ, capacity);
 #endif
         rank->next_frame = random_number();
         rank->to_give = inputs_of(cases, i, rank->next_frame);
@@ -114,24 +114,22 @@ Pipes::~Pipes()
     if (thread_.joinable()) thread_.join();
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
         if (ranks_[rank]->index)
-            std::ofstream(unfinished_file(folder_, *ranks_[rank]->index, static_cast<int>(rank)))
-                << ranks_[rank]->timeline->text();
+            outcomes_[*ranks_[rank]->index][rank].unfinished = ranks_[rank]->timeline->text();
 }
 
+// Frames come by the hundred thousand, a few at a time: whoever took each at once would take a core from the
+// ranks.
 void Pipes::serve(const std::stop_token& stopped)
 {
     constexpr int pause = 2000;  // microseconds: what a pipe holds lasts longer
     for (bool last = false; !last;) {
         last = stopped.stop_requested();
-        bool worked = false;
+        bool gives = false;
         for (std::size_t i = 0; i < ranks_.size(); ++i) {
-            worked = give_inputs(*ranks_[i]) || worked;
-            worked = take_frames(static_cast<int>(i)) || worked;
+            gives = give_inputs(*ranks_[i]) || gives;
+            while (take_frames(static_cast<int>(i))) last = false;
         }
-        if (worked)
-            last = false;
-        else
-            usleep(pause);
+        if (!gives) usleep(pause);
     }
 }
 
@@ -170,12 +168,12 @@ bool Pipes::take_frame(int number, const Frame& frame, std::string_view text)
     Rank& rank = *ranks_[static_cast<std::size_t>(number)];
     rank.misnumbered = rank.misnumbered || frame.number != rank.next_frame++;
     if (frame.kind == FrameKind::case_begins) {
-        if (frame.index >= cases_.size()) return false;
+        if (frame.index < rank.next_index || frame.index >= cases_.size()) return false;
         begin_case(number, frame.index);
         return true;
     }
     if (frame.kind == FrameKind::result)
-        return rank.index == frame.index && write_result(number, frame.index, text);
+        return rank.index == frame.index && take_result(number, frame.index, text);
     if (rank.misnumbered) return true;  // whatever is told counts no more
     if (!rank.ledger || frame.size > 0 || frame.kind > FrameKind::heap_peak) return false;
     rank.ledger->take(frame);
@@ -187,13 +185,14 @@ void Pipes::begin_case(int number, std::size_t index)
 {
     Rank& rank = *ranks_[static_cast<std::size_t>(number)];
     rank.index = index;
+    rank.next_index = index + 1;
     const shardlings::Topology topology = topology_of(cases_[index]);
     rank.ledger.emplace(number, topology);
     rank.timeline.emplace(number, topology, most_timeline_events / ranks_.size() + 1);
-    std::ofstream(started_file(folder_, index, number));
+    note_progress(folder_);
 }
 
-bool Pipes::write_result(int number, std::size_t index, std::string_view cbor)
+bool Pipes::take_result(int number, std::size_t index, std::string_view cbor)
 {
     Rank& rank = *ranks_[static_cast<std::size_t>(number)];
     json result = json::from_cbor(cbor, true, false);
@@ -214,11 +213,8 @@ bool Pipes::write_result(int number, std::size_t index, std::string_view cbor)
     }
     result["measured"]["heap_peak"] = rank.done[index]->heap_peak();
     result["measured"]["timeline"] = rank.timeline->text();
-    const std::vector<std::uint8_t> bytes = json::to_cbor(result);
-    const std::string path = result_file(folder_, index, number);
-    std::ofstream(path + ".part", std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    std::filesystem::rename(path + ".part", path);
+    outcomes_[index][static_cast<std::size_t>(number)].result = std::move(result);
+    note_progress(folder_);
     return true;
 }
 

@@ -11,19 +11,22 @@
 #include <vector>
 
 #include "lib/tools/grade/judge_ledger.hpp"
+#include "lib/tools/grade/outcome.hpp"
 #include "lib/tools/grade/sandbox.hpp"
 
 namespace grade {
 
-/// Gives each rank its inputs and takes what it tells, on a thread of its own, while the driver runs. Results
-/// are written to `folder` as the driver itself would write them, with an error when a rank's counters are
-/// not those of what it told; with "heap_peak" and "timeline" (judge_timeline.hpp) among what was measured.
+/// Gives each rank its inputs and takes what it tells, on a thread of its own, while the driver runs. A
+/// result gets an error when a rank's counters are not those of what it told, and "heap_peak" and "timeline"
+/// (judge_timeline.hpp) among what was measured.
 class Pipes {
   public:
-    /// `cases` as judge.cpp describes them. Makes the pipes in `inside`, a folder of the sandbox's.
+    /// `cases` as judge.cpp describes them. Makes the pipes in `inside`, a folder of the sandbox's. What
+    /// comes is put into `outcomes`, which has a place for each rank of each case, and noted as progress of
+    /// `folder`.
     Pipes(const Sandbox& sandbox, const std::filesystem::path& inside, const json& cases,
-          const std::string& folder);
-    /// Takes what is left in the pipes, of a driver that has ended, and writes what ranks did in cases that
+          const std::string& folder, Outcomes& outcomes);
+    /// Takes what is left in the pipes, of a driver that has ended, and tells what ranks did in cases that
     /// they have not finished.
     ~Pipes();
     Pipes(const Pipes&) = delete;
@@ -35,11 +38,12 @@ class Pipes {
     bool give_inputs(Rank& rank);
     bool take_frames(int rank);
     bool take_frame(int rank, const Frame& frame, std::string_view text);
-    bool write_result(int rank, std::size_t index, std::string_view cbor);
+    bool take_result(int rank, std::size_t index, std::string_view cbor);
     void begin_case(int rank, std::size_t index);
 
     const json& cases_;
     std::string folder_;
+    Outcomes& outcomes_;
     std::vector<std::unique_ptr<Rank>> ranks_;
     std::jthread thread_;
 };

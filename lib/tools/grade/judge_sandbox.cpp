@@ -41,7 +41,7 @@ bool sandbox_wanted()
 
 ProcessResult run_in_sandbox(const std::string& program, const std::string& source,
                              const nlohmann::json& cases, std::size_t first, double limit,
-                             const std::string& folder)
+                             const std::string& folder, Outcomes& outcomes)
 {
     constexpr int tasks_a_rank = 8;   // a rank of OpenMPI has 4 threads
     constexpr int tasks_beside = 32;  // mpirun's, and the watch's
@@ -59,7 +59,7 @@ ProcessResult run_in_sandbox(const std::string& program, const std::string& sour
     // watch's library, loaded into all of them, would bind.
     const Command rank{"/usr/bin/env", "LD_BIND_NOW=1", driver, pipes_inside, std::to_string(first)};
     const Command command = watched_inside(sandbox, mpirun_command(ranks, rank), source);
-    const Pipes served(sandbox, pipes, cases, folder);
+    const Pipes served(sandbox, pipes, cases, folder, outcomes);
     return run_captured(sandbox.command(command, course), {}, limit, folder);
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "lib/tools/grade/outcome.hpp"
 #include "lib/tools/launch/launch.hpp"
 
 namespace grade {
@@ -13,12 +14,12 @@ inline constexpr const char* sandbox_variable = "SHARDLINGS_SANDBOX";
 
 bool sandbox_wanted();
 
-/// Runs the driver `program` on the cases from `first` on, with as many ranks as they have, and writes what
-/// comes out to `folder`, where the driver would have written it. Inside there is nothing but the driver,
-/// pipes, and the watch, which tells a deadlock about the file `source` and ends the run; see judge_pipes.hpp
-/// and lib/tools/watch/supervise.hpp. `limit` as for run_captured.
+/// Runs the driver `program` on the cases from `first` on, with as many ranks as they have, and takes into
+/// `outcomes` what comes out. Inside there is nothing but the driver, pipes, and the watch, which tells a
+/// deadlock about the file `source` and ends the run; see judge_pipes.hpp and lib/tools/watch/supervise.hpp.
+/// `limit` and `folder` as for run_captured.
 shardlings::ProcessResult run_in_sandbox(const std::string& program, const std::string& source,
                                          const nlohmann::json& cases, std::size_t first, double limit,
-                                         const std::string& folder);
+                                         const std::string& folder, Outcomes& outcomes);
 
 }  // namespace grade

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 namespace grade {
@@ -11,21 +12,19 @@ inline constexpr const char* cases_file = "cases.cbor";
 /// seconds of the slowest.
 inline constexpr const char* costs_variable = "SHARDLINGS_COSTS";
 
-/// Written by a rank that begins with case `index`, so that starting many processes is not taken for a hang.
-inline std::string started_file(const std::string& folder, std::size_t index, int rank)
+/// Says that a rank has begun with a case or has finished one: starting many processes is not taken for a
+/// hang.
+inline void note_progress(const std::string& folder)
 {
-    return folder + "/started." + std::to_string(index) + "." + std::to_string(rank);
+    std::error_code ignored;
+    std::filesystem::last_write_time(folder, std::filesystem::file_time_type::clock::now(), ignored);
 }
 
-inline std::string result_file(const std::string& folder, std::size_t index, int rank)
+/// One behind the other, the results of a rank: the number of the case and of bytes, two uint64, and that
+/// many bytes of CBOR. The last one of a rank that was killed may be cut.
+inline std::string results_file(const std::string& folder, int rank)
 {
-    return folder + "/result." + std::to_string(index) + "." + std::to_string(rank) + ".cbor";
-}
-
-/// What a rank in a sandbox did in a case of which it has left no result, as judge_timeline.hpp has it.
-inline std::string unfinished_file(const std::string& folder, std::size_t index, int rank)
-{
-    return folder + "/unfinished." + std::to_string(index) + "." + std::to_string(rank);
+    return folder + "/results." + std::to_string(rank);
 }
 
 /// From the judge to a rank: the number of bytes and the number of its first frame, two uint64, then the

@@ -77,36 +77,26 @@ void bind_system(Command& command)
 
 }  // namespace
 
-Sandbox::Staging::Staging()
+Staging::Staging()
 {
     const fs::path usual = fs::temp_directory_path();
-    path_ = ((geteuid() == 0 && !is_open_to_all(usual) ? fs::path("/tmp") : usual) / "shardlings-XXXXXX")
-                .string();
-    check(mkdtemp(path_.data()) != nullptr, "cannot make a folder in {}: {}",
-          fs::path(path_).parent_path().string(), std::strerror(errno));
+    const fs::path place = geteuid() == 0 && !is_open_to_all(usual) ? fs::path("/tmp") : usual;
+    std::string path = place / "shardlings-XXXXXX";
+    check(mkdtemp(path.data()) != nullptr, "cannot make a folder in {}: {}", place.string(),
+          std::strerror(errno));
+    path_ = path;
+    set_mode(path_, pass_through);
 }
 
-Sandbox::Staging::~Staging()
+Staging::~Staging()
 {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
 }
 
-Sandbox::Sandbox(const SandboxLimits& limits) : limits_(limits)
+fs::path Staging::add(const fs::path& outside, const std::string& name, const std::string& ending)
 {
-    set_mode(folder_.path(), pass_through);
-    std::ofstream(folder_.path() + "/filter", std::ios::binary) << seccomp_program();
-}
-
-fs::path Sandbox::place(const fs::path& inside)
-{
-    check(inside.is_absolute(), "{}: expected an absolute path", inside.string());
-    return fs::path(folder_.path()) / std::to_string(places_++);
-}
-
-void Sandbox::put(const fs::path& outside, const fs::path& inside, const std::string& ending)
-{
-    const fs::path copy = place(inside);
+    const fs::path copy = path_ / name;
     if (!fs::is_directory(outside)) {
         fs::copy_file(outside, copy);
     } else {
@@ -121,12 +111,32 @@ void Sandbox::put(const fs::path& outside, const fs::path& inside, const std::st
         for (const auto& entry : fs::recursive_directory_iterator(copy)) open_up(entry.path());
     }
     open_up(copy);
-    binds_.insert(binds_.end(), {"--ro-bind", copy.string(), inside.string()});
+    return copy;
+}
+
+Sandbox::Sandbox(const SandboxLimits& limits) : limits_(limits)
+{
+    std::ofstream(folder_.path() / "filter", std::ios::binary) << seccomp_program();
+}
+
+std::string Sandbox::new_name()
+{
+    return std::to_string(places_++);
+}
+
+void Sandbox::put(const fs::path& outside, const fs::path& inside)
+{
+    show(folder_.add(outside, new_name()), inside);
+}
+
+void Sandbox::show(const fs::path& staged, const fs::path& inside)
+{
+    binds_.insert(binds_.end(), {"--ro-bind", staged.string(), inside.string()});
 }
 
 fs::path Sandbox::lend(const fs::path& inside)
 {
-    const fs::path folder = place(inside);
+    const fs::path folder = folder_.path() / new_name();
     fs::create_directory(folder);
     set_mode(folder, 0700);
     give_away(folder);
@@ -156,7 +166,7 @@ void Sandbox::set(const std::string& name, const std::string& value)
 Command Sandbox::command(const Command& program, const fs::path& folder) const
 {
     // The shell opens the filter before rights are given up, and hands it on as file descriptor 9.
-    Command all{"sh", "-c", R"(exec "$@" 9<"$0")", folder_.path() + "/filter"};
+    Command all{"sh", "-c", R"(exec "$@" 9<"$0")", folder_.path() / "filter"};
     if (geteuid() == 0)
         append(all, {"setpriv", fmt::format("--reuid={}", nobody), fmt::format("--regid={}", nobody),
                      "--clear-groups", "--no-new-privs", "--pdeathsig=KILL"});

@@ -23,6 +23,23 @@ struct SandboxLimits {
     std::uint64_t temporary = std::uint64_t{256} << 20;      // bytes in /tmp, of the sandbox
 };
 
+/// A temporary folder that whom a sandbox runs as can get at.
+class Staging {
+  public:
+    Staging();
+    ~Staging();
+    Staging(const Staging&) = delete;
+    Staging& operator=(const Staging&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+    /// Copies a file or folder, of a folder only the files with that ending when there is one, to `name` and
+    /// makes it readable. Returns its path.
+    std::filesystem::path add(const std::filesystem::path& outside, const std::string& name,
+                              const std::string& ending = "");
+
+  private:
+    std::filesystem::path path_;
+};
+
 /// What is seen inside: /usr and what its programs need, an empty /tmp and /dev/shm of limited size, and what
 /// is put in or lent; of the rest of the machine, its processes and its network nothing. A program runs there
 /// as nobody that is known outside (started by root) or as the user that starts it, without capabilities, and
@@ -33,10 +50,10 @@ class Sandbox {
     Sandbox(const Sandbox&) = delete;
     Sandbox& operator=(const Sandbox&) = delete;
 
-    /// A copy of a file or folder, of a folder only the files with that ending when there is one, which
-    /// cannot be written to inside. `inside` is absolute.
-    void put(const std::filesystem::path& outside, const std::filesystem::path& inside,
-             const std::string& ending = "");
+    /// A copy of a file or folder, which cannot be written to inside. `inside` is absolute.
+    void put(const std::filesystem::path& outside, const std::filesystem::path& inside);
+    /// The same without copying it: what has been staged and outlives the sandbox.
+    void show(const std::filesystem::path& staged, const std::filesystem::path& inside);
     /// A new folder that can be written to inside, and read outside afterwards: whatever is in it then is
     /// somebody else's. Returns its path outside.
     std::filesystem::path lend(const std::filesystem::path& inside);
@@ -52,23 +69,10 @@ class Sandbox {
     Command command(const Command& program, const std::filesystem::path& folder = "/tmp") const;
 
   private:
-    /// What the sandbox shows, outside: a folder that whom it runs as can get at.
-    class Staging {
-      public:
-        Staging();
-        ~Staging();
-        Staging(const Staging&) = delete;
-        Staging& operator=(const Staging&) = delete;
-        const std::string& path() const { return path_; }
-
-      private:
-        std::string path_;
-    };
-
-    std::filesystem::path place(const std::filesystem::path& inside);
+    std::string new_name();
 
     SandboxLimits limits_;
-    Staging folder_;
+    Staging folder_;  // what it shows, outside
     int places_ = 0;
     std::vector<std::string> binds_;
     shardlings::Environment environment_;

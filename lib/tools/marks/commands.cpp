@@ -148,8 +148,11 @@ GradingProblem grade_in_process(const Options& o, const Manifest& manifest, cons
     const std::vector<std::string> lines = lines_of(trimmed(process.output));
     if (lines.empty() || process.signal != 0)
         return {fmt::format("the grader ended with status {}", process.exit_code), of_machine};
-    return {lines.back().substr(lines.back().starts_with(program_says) ? program_says.size() : 0),
-            of_machine};
+    std::string says = lines.back().substr(lines.back().starts_with(program_says) ? program_says.size() : 0);
+    // In a class's table its name stands beside it.
+    if (const std::string folder = submission.parent_path().string() + "/"; says.starts_with(folder))
+        says.erase(0, folder.size());
+    return {std::move(says), of_machine};
 }
 
 void read_slice(const std::string& text, ClassRequest& request)

@@ -57,7 +57,7 @@ std::string anchor_of(const Part& part)
 /// Whether there is something to be read about it below the table.
 bool has_diagnosis(const GradedPart& graded)
 {
-    return !is_done(graded) && graded.submitted;
+    return !is_done(graded) && graded.submitted && graded.judged;
 }
 
 /// "3 done, 1 failing, 52 missing"
@@ -170,7 +170,7 @@ std::string most_frequent_reason(const std::vector<Marked>& all, std::size_t p)
     std::map<std::string, int> reasons;
     for (const Marked& marked : all) {
         const GradedPart& graded = marked.grade.parts.at(p);
-        if (!has_diagnosis(graded) || !graded.judged) continue;
+        if (!has_diagnosis(graded)) continue;
         const std::vector<CaseReport>& cases = graded.result.cases;
         const auto failed = std::find_if(
             cases.begin(), cases.end(), [](const CaseReport& c) { return !c.passed && !c.messages.empty(); });

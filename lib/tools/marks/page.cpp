@@ -13,7 +13,8 @@ body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 70em;
 h1 { font-size: 1.5em; } h2 { font-size: 1.2em; margin-top: 2em; } h3 { font-size: 1em; margin: 1.5em 0 0.3em; }
 table { border-collapse: collapse; } th, td { padding: 0.25em 0.8em; text-align: left; vertical-align: top; }
 th { border-bottom: 2px solid #8796a5; } td { border-bottom: 1px solid #d5dce3; }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
+.wrong a, .open a { color: inherit; }
+.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .done { color: #0a6b3d; } .wrong { color: #a02318; } .open { color: #5b6875; }
 .caution { background: #fff3d0; border-left: 4px solid #c98a00; padding: 0.5em 1em; }
 pre { background: #f3f5f7; padding: 0.7em 1em; overflow-x: auto; white-space: pre-wrap; font-size: 13px; }
