@@ -12,6 +12,7 @@
 #include "lib/tools/grade/judge_sandbox.hpp"
 #include "lib/tools/grade/judge_timeline.hpp"
 #include "lib/tools/grade/protocol.hpp"
+#include "lib/tools/grade/sandbox.hpp"
 
 namespace shardlings {
 
@@ -74,7 +75,10 @@ ProcessResult LocalRunner::run(const TestRun& run) const
                             {grade::costs_variable, run.costs().string()},
                             {grade::timeline_variable, run.timeline().string()}};
     if (!run.seed.empty()) environment.emplace_back("SHARDLINGS_TEST_SEED", run.seed);
-    if (run.in_sandbox) environment.emplace_back(grade::sandbox_variable, "yes");
+    const grade::Staging temporary;  // a judge that is stopped at the limit leaves what it has made in there
+    if (run.in_sandbox)
+        environment.insert(environment.end(),
+                           {{grade::sandbox_variable, "yes"}, {"TMPDIR", temporary.path().string()}});
     Command command{run.judge.string(), fmt::format("[{}]", run.part), "-r", "xml", "-o",
                     run.report.string()};
     if (run.to_first_failure) command.push_back("--abort");
