@@ -120,7 +120,7 @@ std::string what_happened(const CaseResult& result, const ProcessResult& process
         return fmt::format(
             "stopped after {:.0f} s: does a rank wait for a message that nobody sends, or a loop not end?",
             limit);
-    if (const std::string report = watch_report(process); !report.empty()) return report;
+    if (std::string report = watch_report(process); !report.empty()) return report;
     const std::string lines = last_lines(process.output);
     return lines.empty() ? "the program ended without a result and without a word: does the code end it?"
                          : lines;
@@ -141,7 +141,7 @@ ProcessResult run(const Driver& driver, const json& descriptions, std::size_t fi
     const std::size_t ranks = descriptions.front().at("ranks").size();
     const Command command =
         mpirun_command(static_cast<int>(ranks), {driver.program, folder, std::to_string(first)});
-    const ProcessResult process = run_captured(watched(command, source), mpirun_environment(), limit, folder);
+    ProcessResult process = run_captured(watched(command, source), mpirun_environment(), limit, folder);
     for (std::size_t rank = 0; rank < ranks; ++rank) read_results(folder, rank, outcomes);
     return process;
 }

@@ -96,7 +96,7 @@ Staging::~Staging()
 
 fs::path Staging::add(const fs::path& outside, const std::string& name, const std::string& ending)
 {
-    const fs::path copy = path_ / name;
+    fs::path copy = path_ / name;
     if (!fs::is_directory(outside)) {
         fs::copy_file(outside, copy);
     } else {
@@ -136,7 +136,7 @@ void Sandbox::show(const fs::path& staged, const fs::path& inside)
 
 fs::path Sandbox::lend(const fs::path& inside)
 {
-    const fs::path folder = folder_.path() / new_name();
+    fs::path folder = folder_.path() / new_name();
     fs::create_directory(folder);
     set_mode(folder, 0700);
     give_away(folder);
@@ -146,7 +146,7 @@ fs::path Sandbox::lend(const fs::path& inside)
 
 fs::path Sandbox::lend_pipes(const fs::path& inside)
 {
-    const fs::path folder = lend(inside);
+    fs::path folder = lend(inside);
     binds_[binds_.size() - 3] = "--ro-bind";
     return folder;
 }
