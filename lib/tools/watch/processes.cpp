@@ -135,7 +135,7 @@ void remove_leftovers(const std::set<std::string>& shared_memory, pid_t launcher
         const std::string name = entry.path().filename().string();
         if (name.starts_with("prterun.") && name.find(fmt::format(".{}.", launcher)) != std::string::npos)
             std::filesystem::remove_all(entry.path(), ignored);
-        if (!name.starts_with("ompi.")) continue;
+        if (!name.starts_with("ompi.") || !entry.is_directory(ignored)) continue;
         // A killed mpirun may have removed the one and not come to the other.
         std::filesystem::remove_all(entry.path() / fmt::format("pid.{}", launcher), ignored);
         std::filesystem::remove(entry.path(), ignored);  // unless another job's folder is in it
