@@ -10,6 +10,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -23,14 +24,23 @@ from pictures import describe, png, style
 style()
 
 
-class CannotRun(RuntimeError):
-    """The programs cannot be built or run here. A notebook shows the message alone, without a traceback."""
+class Told(RuntimeError):
+    """Something for the reader: a notebook shows the message alone, without a traceback."""
 
     def _render_traceback_(self):
         return [str(self)]
 
 
+class CannotRun(Told):
+    """The programs cannot be built or run here."""
+
+
+class Refused(Told):
+    """A program does not take what it was given, or failed."""
+
+
 STORED = "What it showed when it was last executed stands under each cell: read it without running the cells."
+LINES_OF_AN_ERROR = 4  # the compiler's or linker's own words; what follows from them is left out
 
 
 def root():
@@ -39,6 +49,13 @@ def root():
         if (folder / "Makefile").exists() and (folder / "solutions").is_dir():
             return folder
     raise CannotRun(f"The programs cannot run here: this is not inside the project's folder. {STORED}")
+
+
+def _first_errors(output):
+    """The first lines that say what is wrong, indented."""
+    lines = list(dict.fromkeys(line for line in output.splitlines() if line.strip()))
+    telling = [line for line in lines if re.search(r"\berror\b|not found|No such file|No rule", line)]
+    return "\n".join(f"    {line}" for line in (telling or lines[-LINES_OF_AN_ERROR:])[:LINES_OF_AN_ERROR])
 
 
 def _program():
@@ -51,7 +68,7 @@ def _program():
     jobs = os.cpu_count() or 2
     built = subprocess.run(["make", "-C", str(root()), f"-j{jobs}", "build/shardlings"], capture_output=True, text=True)
     if built.returncode != 0:
-        raise CannotRun(f"The programs cannot be built here:\n{built.stderr[-2000:]}\n{STORED}")
+        raise CannotRun(f"The programs cannot be built here:\n{_first_errors(built.stdout + built.stderr)}\n{STORED}")
     clear_output()
     return program
 
@@ -67,12 +84,10 @@ def program():
 
 
 def ready():
-    """Says whether the programs can run here."""
-    try:
-        program()
-        print("The programs are built: run the cells, change them, run them again.")
-    except CannotRun as reason:
-        print(reason)
+    """Builds the programs. Where that cannot be, says why, and "Run All" ends here: what the cells below showed when
+    they were last executed stays."""
+    program()
+    print("The programs are built: run the cells, change them, run them again.")
 
 
 def run(*arguments):
@@ -83,7 +98,7 @@ def run(*arguments):
         command = [str(program()), *words, "--json", str(file)]
         done = subprocess.run(command, capture_output=True, text=True, cwd=root())
         if not file.exists():
-            raise RuntimeError(f"shardlings {' '.join(words)}: {(done.stderr or done.stdout).strip()[-2000:]}")
+            raise Refused(f"shardlings {' '.join(words)}\n{(done.stderr or done.stdout).strip()[-2000:]}")
         return json.loads(file.read_text())
 
 
@@ -93,7 +108,13 @@ def reports(common, runs):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "runs"
         file.write_text("".join(f"{common} {one}\n" for one in runs))
-        return run("measure steps", file)
+        try:
+            return run("measure steps", file)
+        except Refused as refused:
+            _, _, reason = str(refused).partition("\n")
+            line = re.search(rf"{re.escape(str(file))}, line (\d+): ", reason)
+            flags = f"{common} {runs[int(line[1]) - 1]}" if line else f"{common}, with each of {list(runs)}"
+            raise Refused(f"shardlings train {flags}\n{reason.replace(line[0], '') if line else reason}") from None
 
 
 def row(report):

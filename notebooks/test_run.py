@@ -2,7 +2,11 @@
 
 import base64
 import io
+import os
+import subprocess
+import sys
 import unittest
+from unittest import mock
 
 import nbformat
 import numpy
@@ -12,6 +16,7 @@ from PIL import Image
 
 import pictures
 import run
+import shardlings as sh
 
 
 def notebook_of(*outputs):
@@ -139,6 +144,40 @@ class Execution(unittest.TestCase):
         self.assertEqual(executed.metadata["shardlings"], {"relative": 0.5})
         self.assertEqual(executed.metadata["language_info"], {"file_extension": ".py", "name": "python"})
         self.assertEqual(run.shown(executed.cells[0]), ["1"])
+
+
+class Helper(unittest.TestCase):
+    """What shardlings.py says when something cannot be."""
+
+    def test_no_programs(self):
+        with mock.patch.dict(os.environ, PATH=""), mock.patch.object(sh, "_built", None):
+            for call in (sh.ready, lambda: sh.run("count")):
+                with self.assertRaisesRegex(sh.CannotRun, "there is no make and no mpirun. What it showed") as caught:
+                    call()
+                self.assertEqual(caught.exception._render_traceback_(), [str(caught.exception)])
+
+    def test_no_compiler(self):
+        errors = "make: g++: No such file\nmake: *** Error 127\n" * 9
+        failed = subprocess.CompletedProcess([], 2, "  compile a.cpp\n", errors)
+        with mock.patch.object(sh, "_built", None), mock.patch.object(subprocess, "run", return_value=failed):
+            with self.assertRaises(sh.CannotRun) as caught:
+                sh.program()
+        self.assertEqual(str(caught.exception),
+                         f"The programs cannot be built here:\n    make: g++: No such file\n{sh.STORED}")
+
+    def test_a_layout_that_is_refused_is_named(self):
+        with self.assertRaises(sh.Refused) as caught:
+            sh.reports("--batch 8 --seq 16 --data LICENSE", ["--dp 2", "--dp 3"])
+        self.assertRegex(str(caught.exception),
+                         "^shardlings train --batch 8 --seq 16 --data LICENSE --dp 3\nshardlings: --batch 8 cannot")
+
+    def test_a_kernel_in_the_folder_above(self):
+        first = [next(cell.source for cell in nbformat.read(file, as_version=4).cells if cell.cell_type == "code")
+                 for file in sorted(run.HERE.glob("*.ipynb"))]
+        imports = {source[source.index("sys.path"):source.index("as sh")] for source in first}
+        self.assertEqual(len(imports), 1, imports)
+        done = subprocess.run([sys.executable, "-c", first[0]], cwd=run.HERE.parent, capture_output=True, text=True)
+        self.assertIn("The programs are built", done.stdout, done.stderr)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,10 @@ void collect(const CLI::App& command, const std::string& path, Words& words)
     std::vector<std::string> subcommands;
     std::vector<std::string> flags;
     for (const CLI::App* one : command.get_subcommands({})) subcommands.push_back(one->get_name());
-    for (const CLI::Option* one : command.get_options({}))
+    for (const CLI::Option* one : command.get_options({})) {
+        if (one->get_group().empty()) continue;  // not for users: not in --help either
         for (const std::string& name : one->get_lnames()) flags.push_back("--" + name);
+    }
     if (!path.empty()) words.paths += (words.paths.empty() ? "" : "|") + path;
     words.cases += fmt::format("        '{}') commands='{}' flags='{}' ;;\n", path,
                                fmt::join(subcommands, " "), fmt::join(flags, " "));
