@@ -39,7 +39,8 @@ class Refused(Told):
     """A program does not take what it was given, or failed."""
 
 
-STORED = "What it showed when it was last executed stands under each cell: read it without running the cells."
+STORED = ("What each cell showed when it was last executed is stored in the notebook: read it without running the cells.\n"
+          "(Where they are empty now: `git checkout notebooks`, and open it again.)")
 LINES_OF_AN_ERROR = 4  # the compiler's or linker's own words; what follows from them is left out
 
 
@@ -84,8 +85,7 @@ def program():
 
 
 def ready():
-    """Builds the programs. Where that cannot be, says why, and "Run All" ends here: what the cells below showed when
-    they were last executed stays."""
+    """Builds the programs. Where that cannot be, says why, and "Run All" ends here."""
     program()
     print("The programs are built: run the cells, change them, run them again.")
 

@@ -152,7 +152,7 @@ class Helper(unittest.TestCase):
     def test_no_programs(self):
         with mock.patch.dict(os.environ, PATH=""), mock.patch.object(sh, "_built", None):
             for call in (sh.ready, lambda: sh.run("count")):
-                with self.assertRaisesRegex(sh.CannotRun, "there is no make and no mpirun. What it showed") as caught:
+                with self.assertRaisesRegex(sh.CannotRun, "there is no make and no mpirun. What each cell") as caught:
                     call()
                 self.assertEqual(caught.exception._render_traceback_(), [str(caught.exception)])
 
