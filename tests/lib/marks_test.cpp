@@ -324,6 +324,12 @@ TEST_CASE("HTML: well-formed, self-contained, and a student's text is text")
     const Marked none{"b", no_grade(small_manifest(), "5"), "no archive", 0.0};
     CHECK_FALSE(contains(class_html("class", {safe, none}, {"", ""}), "Not tamper-proof"));
     CHECK(contains(class_csv({none}), "b,0,30,0,0,,no archive"));
+    // A part whose code was not let near its tests is seen at once; one that failed them is not such a one.
+    CHECK_FALSE(contains(overview, "refused"));
+    Marked refused = mixed("c");
+    refused.grade.parts[0].result = {
+        Status::failing, {}, "not run, because of what its object file holds", {}};
+    CHECK(contains(class_html("class", {refused}, {""}), ">refused: 03.1<"));
 }
 
 TEST_CASE("reports: long texts are cut, file names are safe and differ")

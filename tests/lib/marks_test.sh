@@ -28,6 +28,9 @@ cp exercises/00_devices/memory.cpp "$work/class/eve/00_devices"
 echo "dan,2026-12-03T00:00Z" >"$work/times"
 
 grades=$work/marks/grades
+export TMPDIR=$work/temporary  # open to all, as that of a machine
+mkdir "$TMPDIR"
+chmod a+x "$work" "$TMPDIR"
 "$program" grade-all "$work/class" --out "$work/marks" --seed 7 --jobs 1 --build "$build" >"$work/first" 2>&1 &
 grader=$!
 until [[ -f $grades/ann.json ]] || ! kill -0 "$grader" 2>/dev/null; do sleep 0.05; done
@@ -43,6 +46,7 @@ first=$(stat -c '%i %Y' "$grades/ann.json" 2>/dev/null)
 run cat "$work/first"
 expect "class: the seed is said" says "4 submissions, 4 to be graded, test seed 7"
 expect "class: killed, no report is there yet" [ ! -e "$work/marks/class.csv" ]
+expect "class: killed, temporary folders are" [ -n "$(ls "$TMPDIR")" ]
 
 # Two more graders: one that is a zombie, as its parent never asks for its exit code, and one that runs.
 bash -c 'sleep 0.5 & echo $!; exec sleep 1000' >"$work/zombie" &
@@ -63,6 +67,8 @@ expect "taken up: progress" says "3/3"
 expect "taken up: a name cannot control the terminal" not says $'\e'
 expect "taken up: one that holds nothing stops nobody" says "holds no exercise"
 expect "taken up: what the killed one had built is gone" [ -z "$(ls "$build/submission" 2>/dev/null)" ]
+expect "taken up: and its temporary folders" [ -z "$(ls "$TMPDIR")" ]
+unset TMPDIR
 run cat "$work/marks/class.csv"
 expect "CSV: a line for everyone" [ "$(wc -l <<<"$out")" == 5 ]
 expect "CSV: points" says "ann,5,"

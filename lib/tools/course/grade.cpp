@@ -1,13 +1,6 @@
 #include "lib/tools/course/grade.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <fstream>
 #include <map>
 
 #include "lib/machine/base/error.hpp"
@@ -21,6 +14,7 @@
 #include "lib/tools/grade/sandbox.hpp"
 #include "lib/tools/grade/verdict.hpp"
 #include "lib/tools/launch/launch.hpp"
+#include "lib/tools/launch/left_behind.hpp"
 
 namespace shardlings {
 
@@ -36,7 +30,7 @@ constexpr double build_seconds_a_file = 75.0;
 /// The copy of a submission under the build folder, and all that is built of it; removed at the end.
 class Copy {
   public:
-    explicit Copy(const Places& places) : places_(places), name_(host() + "-" + std::to_string(getpid()))
+    explicit Copy(const Places& places) : places_(places), name_(maker())
     {
         remove(name_);
         remove_abandoned();
@@ -73,14 +67,6 @@ class Copy {
             text.replace(at, what.size(), by);
     }
 
-    /// Graders of several machines may share the build folder.
-    static std::string host()
-    {
-        std::array<char, 65> name{};
-        gethostname(name.data(), name.size() - 1);
-        return name.data();
-    }
-
     void remove(const std::string& name) const
     {
         std::error_code ignored;
@@ -95,23 +81,10 @@ class Copy {
         std::vector<std::string> names;
         for (const fs::directory_entry& entry : fs::directory_iterator(places_.build / "submission", none))
             names.push_back(entry.path().filename().string());
-        for (const std::string& name : names) {
-            if (!name.starts_with(host() + "-")) continue;
-            const int process = std::atoi(name.c_str() + host().size() + 1);
-            if (process > 0 && !runs(process)) remove(name);
-        }
-    }
-
-    /// One that has ended stays a zombie for as long as nobody asks for its exit code: in a container whose
-    /// first process does not, for good.
-    static bool runs(int process)
-    {
-        if (kill(process, 0) != 0 && errno == ESRCH) return false;
-        std::ifstream file(fmt::format("/proc/{}/stat", process));
-        std::string stat;
-        std::getline(file, stat);
-        const auto end_of_name = stat.rfind(')');
-        return end_of_name == stat.npos || !stat.substr(end_of_name).starts_with(") Z");
+        for (const std::string& name : names)
+            if (has_ended(name)) remove(name);
+        remove_left_behind(fs::temp_directory_path());
+        remove_left_behind("/tmp");  // where a sandbox's is when nobody else may enter the usual place
     }
 
     const Places& places_;
@@ -174,7 +147,8 @@ void build(const Places& places, const Copy& copy, std::size_t files, bool in_sa
     grade::Staging headers;
     if (in_sandbox) grade::stage_headers(places.root, headers);
     run_captured({"make", "-C", places.root.string(), "-k", "-j2", "BUILD=" + places.shown(places.build),
-                  "SUBMISSION=" + copy.name(), "submission-drivers", "SANDBOX=" + (in_sandbox ? headers.path().string() : "")},
+                  "SUBMISSION=" + copy.name(), "submission-drivers",
+                  "SANDBOX=" + (in_sandbox ? headers.path().string() : "")},
                  {}, build_seconds_a_file * static_cast<double>(files));
 }
 

@@ -9,6 +9,7 @@
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/grade/seccomp.hpp"
+#include "lib/tools/launch/left_behind.hpp"
 
 namespace grade {
 
@@ -81,10 +82,7 @@ Staging::Staging()
 {
     const fs::path usual = fs::temp_directory_path();
     const fs::path place = geteuid() == 0 && !is_open_to_all(usual) ? fs::path("/tmp") : usual;
-    std::string path = place / "shardlings-XXXXXX";
-    check(mkdtemp(path.data()) != nullptr, "cannot make a folder in {}: {}", place.string(),
-          std::strerror(errno));
-    path_ = path;
+    path_ = shardlings::new_folder(place);
     set_mode(path_, pass_through);
 }
 

@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "lib/machine/base/error.hpp"
+#include "lib/tools/launch/left_behind.hpp"
 #include "lib/tools/launch/notices.hpp"
 #include "lib/tools/launch/rank_watch.hpp"
 
@@ -280,9 +281,7 @@ int run_foreground(const Command& command, const Environment& environment)
 
 TemporaryFolder::TemporaryFolder()
 {
-    path_ = (std::filesystem::temp_directory_path() / "shardlings-XXXXXX").string();
-    check(mkdtemp(path_.data()) != nullptr, "cannot make a folder in {}: {}",
-          std::filesystem::temp_directory_path().string(), std::strerror(errno));
+    path_ = new_folder(std::filesystem::temp_directory_path()).string();
 }
 
 TemporaryFolder::~TemporaryFolder()

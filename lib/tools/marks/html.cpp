@@ -121,6 +121,18 @@ void add_diagnoses(pugi::xml_node body, const Grade& grade)
     }
 }
 
+/// What a teacher should look at: why a submission has no grade, parts whose code was refused.
+std::string remarks(const Marked& marked)
+{
+    std::vector<std::string> parts;
+    for (const GradedPart& graded : marked.grade.parts)
+        if (graded.submitted && graded.judged && graded.result.status == Status::failing &&
+            graded.result.cases.empty())
+            parts.push_back(graded.part.id);
+    if (parts.empty()) return plain_line(marked.error);
+    return plain_line(marked.error) + (marked.error.empty() ? "" : "; ") + "refused: " + joined(parts, ", ");
+}
+
 void add_submissions(pugi::xml_node body, const std::vector<Marked>& all,
                      const std::vector<std::string>& pages)
 {
@@ -140,7 +152,8 @@ void add_submissions(pugi::xml_node body, const std::vector<Marked>& all,
         add(row, "td", number(grade.max()), "number");
         add(row, "td", fmt::format("{} of {}", done, grade.parts.size()), "number");
         add(row, "td", or_dash(late_text(grade)));
-        add(row, "td", or_dash(plain_line(all[i].error)), "wrong");
+        const std::string remark = remarks(all[i]);
+        add(row, "td", or_dash(remark), remark.empty() ? "" : "wrong");
     }
 }
 
