@@ -43,7 +43,7 @@ bool copy_from(const std::string& path, void* to, std::size_t bytes, ino_t* numb
 }  // namespace
 
 Observer::Observer(std::string folder, double period)
-    : folder_(std::move(folder)), period_(period), ends_(epoll_create1(EPOLL_CLOEXEC))
+    : folder_(std::move(folder)), period_(period), closings_(folder_), ends_(epoll_create1(EPOLL_CLOEXEC))
 {
 }
 
@@ -66,20 +66,31 @@ void Observer::look()
         if (rank >= 0 && rank < static_cast<int>(most_ranks))
             meet(entry.path().string(), name.substr(0, dot), rank);
     }
-    note_gone_when_met();  // before those that were alive then, as far as one can tell
     take_ends();
-    for (auto& [name, job] : jobs_)
+    closings_.take();  // after the ends, so that those that came before them are here
+    for (auto& [name, job] : jobs_) {
         for (auto& [number, rank] : job) refresh(rank);
+        find_first_ended(name, job);
+    }
 }
 
-void Observer::note_gone_when_met()
+/// The one whose record was closed first; where that is not known, the one that was gone when it was met, or
+/// else was seen to end first.
+void Observer::find_first_ended(const std::string& name, const Job& job)
 {
-    for (auto& [name, job] : jobs_) {
-        std::vector<int> gone;
-        for (auto& [number, rank] : job)
-            if (rank.process < 0 && rank.record->header.life == Life::running) gone.push_back(number);
-        if (gone.size() == 1) first_ended_.emplace(name, gone.front());
+    using Place = std::pair<std::size_t, std::size_t>;
+    std::map<Place, std::vector<int>> ended;
+    for (const auto& [number, rank] : job) {
+        const Header& header = rank.record->header;
+        if (header.life == Life::finalized || header.life == Life::finalizing) continue;
+        const auto slash = rank.path.rfind('/');
+        const std::size_t place = closings_.place_of(rank.path.substr(slash + 1));
+        // Without memory it is about to end, though others may be seen to end before it.
+        if (rank.ended || (place != Closings::not_closed && !has_memory(header.pid)))
+            ended[{place, rank.ends_before}].push_back(number);
     }
+    if (!ended.empty() && ended.begin()->second.size() == 1)
+        first_ended_.emplace(name, ended.begin()->second.front());
 }
 
 void Observer::meet(const std::string& path, const std::string& job, int rank)
@@ -88,7 +99,7 @@ void Observer::meet(const std::string& path, const std::string& job, int rank)
     if (lstat(path.c_str(), &info) != 0) return;
     const auto known = jobs_[job].find(rank);
     if (known != jobs_[job].end() && known->second.file == info.st_ino) return;
-    Observed met{path, 0, std::make_unique<Record>(), -1, false, Clock::now(), {}, 0};
+    Observed met{path, 0, std::make_unique<Record>(), -1, false, Clock::now(), {}, 0, 0};
     Header& header = met.record->header;
     if (!copy_from(path, &header, sizeof header, &met.file) || header.magic != record_magic ||
         header.rank != rank || header.world_size < 1 || header.world_size > static_cast<int>(most_ranks))
@@ -121,10 +132,7 @@ void Observer::take_ends()
             const auto& [name, number] = by_process_[ended[static_cast<std::size_t>(i)].data.fd];
             Observed& rank = jobs_[name][number];
             rank.ended = true;
-            if (rank.record == nullptr) continue;
-            refresh(rank);
-            const Life life = rank.record->header.life;
-            if (life != Life::finalized && life != Life::finalizing) first_ended_.emplace(name, number);
+            rank.ends_before = ++ends_seen_;
         }
 }
 

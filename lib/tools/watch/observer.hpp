@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/tools/watch/closings.hpp"
 #include "lib/tools/watch/graph.hpp"
 #include "lib/tools/watch/processes.hpp"
 
@@ -27,6 +28,7 @@ struct Observed {
     Clock::time_point since;  // the sequence has been the same
     Running then;             // how much it had run when that began
     std::uint64_t polls_then = 0;
+    std::size_t ends_before = 0;  // how many ranks had been seen to end before it ended
 };
 
 /// The ranks of one MPI_COMM_WORLD, by number.
@@ -69,8 +71,8 @@ class Observer {
     void meet(const std::string& path, const std::string& job, int rank);
     void refresh(Observed& rank);
     bool is_still(const Observed& rank) const;
-    void note_gone_when_met();
     void take_ends();
+    void find_first_ended(const std::string& name, const Job& job);
 
     std::string folder_;
     std::chrono::duration<double> period_;
@@ -79,6 +81,8 @@ class Observer {
     std::map<std::string, int> first_ended_;
     std::map<int, std::pair<std::string, int>> by_process_;  // pidfd: job and rank
     std::set<std::string> shared_memory_;
+    Closings closings_;
+    std::size_t ends_seen_ = 0;
     int ends_;  // an epoll instance of the ranks' pidfds: it keeps the order in which they end
 };
 

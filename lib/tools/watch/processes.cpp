@@ -103,6 +103,13 @@ Running running_of(pid_t process)
     return running;
 }
 
+bool has_memory(pid_t process)
+{
+    std::ifstream file(fmt::format("/proc/{}/statm", process));
+    std::uint64_t pages = 0;
+    return static_cast<bool>(file >> pages) && pages > 0;
+}
+
 std::set<std::string> shared_memory_of(pid_t process)
 {
     std::set<std::string> files;

@@ -27,6 +27,8 @@ struct Running {
     std::uint64_t times = 0;
 };
 Running running_of(pid_t process);
+/// False for one that has gone, or is about to.
+bool has_memory(pid_t process);
 
 /// Shared-memory files of MPI's, in /dev/shm or where it was told to have them, that a process has mapped.
 std::set<std::string> shared_memory_of(pid_t process);

@@ -44,6 +44,16 @@ bool make_room(const char* path)
     return unlink(path) == 0;
 }
 
+/// Until the rank ends: Linux closes an ending process's files from the last on, and this one is to be closed
+/// before those by which a launcher sees the end. Away from the numbers that programs count on.
+bool keep_open(int file)
+{
+    constexpr int far = 500;
+    const bool kept = fcntl(file, F_DUPFD_CLOEXEC, far) >= 0;
+    if (kept) close(file);
+    return kept;
+}
+
 bool built_for_this_mpi()
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
@@ -96,7 +106,7 @@ void open_record(int rank, int size, bool many_threads)
     void* memory = MAP_FAILED;
     if (ftruncate(file, sizeof(Record)) == 0)
         memory = mmap(nullptr, sizeof(Record), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
+    if (memory == MAP_FAILED || !keep_open(file)) close(file);
     if (memory == MAP_FAILED) return;
     auto* record = static_cast<Record*>(memory);
     Header& header = record->header;
