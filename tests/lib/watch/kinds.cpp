@@ -145,14 +145,10 @@ void in_place(const World& world, bool wrong)
     if (!wrong || world.rank != 1) MPI_Allreduce(MPI_IN_PLACE, v, 1, MPI_INT, MPI_SUM, w);
 }
 
-/// A collective among neighbours in a ring. Wrong: rank 1 does not come to the second, for which its two
+/// Collectives among neighbours in `ring`. Wrong: rank 1 does not come to the second, for which its two
 /// neighbours wait; the rank opposite does not.
-void neighbourhood(const World& world, bool wrong, bool with_request)
+void neighbourhood(const World& world, bool wrong, MPI_Comm ring, bool with_request)
 {
-    MPI_Comm ring;
-    const int sources[2] = {world.previous(), world.next()};
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, sources, MPI_UNWEIGHTED, 2, sources, MPI_UNWEIGHTED,
-                                   MPI_INFO_NULL, 0, &ring);
     const int out[2] = {1, 2};
     int in[2] = {};
     MPI_Neighbor_allgather(out, 1, MPI_INT, in, 1, MPI_INT, ring);
@@ -168,14 +164,44 @@ void neighbourhood(const World& world, bool wrong, bool with_request)
     MPI_Comm_free(&ring);
 }
 
+MPI_Comm ring_of_all(const World& world)
+{
+    MPI_Comm ring;
+    const int sources[2] = {world.previous(), world.next()};
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, sources, MPI_UNWEIGHTED, 2, sources, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &ring);
+    return ring;
+}
+
 void neighbours(const World& world, bool wrong)
 {
-    neighbourhood(world, wrong, false);
+    neighbourhood(world, wrong, ring_of_all(world), false);
 }
 
 void ineighbours(const World& world, bool wrong)
 {
-    neighbourhood(world, wrong, true);
+    neighbourhood(world, wrong, ring_of_all(world), true);
+}
+
+void cart_neighbours(const World& world, bool wrong)
+{
+    MPI_Comm ring;
+    const int periodic = 1;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &world.size, &periodic, 0, &ring);
+    neighbourhood(world, wrong, ring, false);
+}
+
+void graph_neighbours(const World& world, bool wrong)
+{
+    MPI_Comm ring;
+    std::vector<int> ends, edges;
+    for (int rank = 0; rank < world.size; ++rank) {
+        const World one{rank, world.size};
+        edges.insert(edges.end(), {one.previous(), one.next()});
+        ends.push_back(static_cast<int>(edges.size()));
+    }
+    MPI_Graph_create(MPI_COMM_WORLD, world.size, ends.data(), edges.data(), 0, &ring);
+    neighbourhood(world, wrong, ring, false);
 }
 
 /// Errors that come back to the program, which goes on. Wrong: with a barrier less on one rank.
@@ -234,10 +260,20 @@ struct Kind {
     void (*run)(const World&, bool wrong);
 };
 
-constexpr Kind kinds[] = {{"workers", workers},   {"consensus", consensus},   {"buffered", buffered},
-                          {"ready", ready},       {"empty", empty},           {"grid", grid},
-                          {"in_place", in_place}, {"neighbours", neighbours}, {"ineighbours", ineighbours},
-                          {"errors", errors},     {"groups", groups},         {"some", some}};
+constexpr Kind kinds[] = {{"workers", workers},
+                          {"consensus", consensus},
+                          {"buffered", buffered},
+                          {"ready", ready},
+                          {"empty", empty},
+                          {"grid", grid},
+                          {"in_place", in_place},
+                          {"neighbours", neighbours},
+                          {"ineighbours", ineighbours},
+                          {"errors", errors},
+                          {"groups", groups},
+                          {"some", some},
+                          {"cart_neighbours", cart_neighbours},
+                          {"graph_neighbours", graph_neighbours}};
 
 }  // namespace
 

@@ -71,6 +71,22 @@ void neighbours(const World& world)
     MPI_Comm_free(&line);
 }
 
+/// Rank 0 waits for its only neighbour, which is late; the last rank, which is none, waits for rank 0.
+void only_neighbours(const World& world)
+{
+    MPI_Comm line;
+    const int size = world.size;
+    const int once_round = 0;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &once_round, 0, &line);
+    const int out[2] = {1, 2};
+    int in[2] = {};
+    if (world.rank == 1) compute(long_enough);
+    if (world.rank == world.size - 1) receive(0, 1);
+    MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, line);
+    if (world.rank == 0) send(world.size - 1, 1);
+    MPI_Comm_free(&line);
+}
+
 /// Two halves, a message and collectives from one to the other, and both as one.
 void between_groups(const World& world)
 {
@@ -249,6 +265,7 @@ int main(int argc, char** argv)
                     {{"fences", fences},
                      {"locks", locks},
                      {"neighbours", neighbours},
+                     {"only_neighbours", only_neighbours},
                      {"between_groups", between_groups},
                      {"made_by_some", made_by_some},
                      {"files", files},
