@@ -110,6 +110,7 @@ expect 4 messages among_some $deadlock 'deadlock: 2 of 4' 'cycle: 0 -> 1 -> 0' '
 expect 2 messages peer_at_finalize $deadlock 'rank 1 waits in MPI_Recv from 0, tag 6' 'rank 0 has called MPI_Finalize'
 expect 4 messages in_a_half $deadlock 'rank 1 waits in MPI_Recv from 3, tag 9, on the communicator of ranks 1, 3'
 expect 2 messages other_communicator $deadlock 'near miss: rank 0 has sent 1 message with tag 7 on the communicator'
+expect 3 messages other_of_two $deadlock 'near miss: rank 0 has sent 1 message with tag 2 on the communicator of ranks 0, 1, 2'
 expect 2 messages taken_before $deadlock 'rank 1 waits in MPI_Recv from 0, tag 0'
 expect 2 messages synchronous_send $deadlock 'rank 0 waits in MPI_Ssend to 1, tag 0'
 expect 3 messages short_send_ring 0 "$nothing"
@@ -231,7 +232,8 @@ expect 2 ends shorten_record any
 expect 2 ends fill_record any
 
 # Nothing wrong.
-for name in ring slow_rank slow_master halo many_tags many_requests communicators persistent cancelled matched_probe sleeper; do
+for name in ring slow_rank slow_master halo many_tags many_requests communicators communicators_of_pairs persistent \
+    cancelled matched_probe sleeper; do
     expect 4 correct "$name" 0 "$nothing"
 done
 expect 2 correct computes_and_asks 0 "$nothing"

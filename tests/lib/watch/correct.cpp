@@ -117,6 +117,26 @@ void communicators(const World& world)
     }
 }
 
+/// Made by two ranks each, of which one has made more of them than the other.
+void communicators_of_pairs(const World& world)
+{
+    MPI_Group all;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    for (int first = 0; first + 1 < world.size; ++first) {
+        if (world.rank != first && world.rank != first + 1) continue;
+        const int ranks[2] = {first, first + 1};
+        MPI_Group two;
+        MPI_Comm pair;
+        MPI_Group_incl(all, 2, ranks, &two);
+        MPI_Comm_create_group(MPI_COMM_WORLD, two, first, &pair);
+        if (world.rank == first) send(1, 1, pair);
+        if (world.rank == first + 1) receive(0, 1, pair);
+        MPI_Comm_free(&pair);
+        MPI_Group_free(&two);
+    }
+    MPI_Group_free(&all);
+}
+
 void persistent(const World& world)
 {
     int in = 0;
@@ -172,6 +192,7 @@ int main(int argc, char** argv)
                      {"many_tags", many_tags},
                      {"many_requests", many_requests},
                      {"communicators", communicators},
+                     {"communicators_of_pairs", communicators_of_pairs},
                      {"persistent", persistent},
                      {"cancelled", cancelled},
                      {"matched_probe", matched_probe},

@@ -144,6 +144,17 @@ void sleeping_poll(const World& world)
         MPI_Iprobe(world.previous(), 4, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
 }
 
+/// Two communicators that the same ranks made: the message is on the other one.
+void other_of_two(const World& world)
+{
+    MPI_Comm made[2];
+    MPI_Group all;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    for (MPI_Comm& one : made) MPI_Comm_create_group(MPI_COMM_WORLD, all, 3, &one);
+    if (world.rank == 0) send(1, 2, made[0]);
+    if (world.rank == 1) receive(0, 2, made[1]);
+}
+
 }  // namespace
 
 int main(int argc, char** argv)
@@ -164,6 +175,7 @@ int main(int argc, char** argv)
                      {"peer_at_finalize", peer_at_finalize},
                      {"in_a_half", in_a_half},
                      {"other_communicator", other_communicator},
+                     {"other_of_two", other_of_two},
                      {"taken_before", taken_before},
                      {"matched_probe", matched_probe},
                      {"synchronous_send", synchronous_send},

@@ -180,7 +180,7 @@ void add_communicator_of_members(MPI_Comm handle, Call made_by)
     const auto call = static_cast<std::uint64_t>(made_by);
     const auto [less, more] =
         std::minmax({hash_of(here, call), hash_of(there, call)});  // the same on both sides
-    const std::uint64_t members = mix(less, more);
+    const std::uint64_t members = mix(mix(call, less), more);      // mix(x, x) would be the same for every x
     Communicator& made = add(handle, mix(members, ++(*made_before)[members]), std::move(there));
     if (between == 0) made.shared = make_room(made, made_by);
 }
