@@ -146,6 +146,19 @@ class Execution(unittest.TestCase):
         self.assertEqual(run.shown(executed.cells[0]), ["1"])
 
 
+class Committed(unittest.TestCase):
+    def test_any_reader_can_show_them(self):
+        """Format 4.5, which Jupyter and VS Code have; no script, no widget, nothing that an extension must draw."""
+        for file in sorted(run.HERE.glob("*.ipynb")):
+            with self.subTest(file.name):
+                notebook = nbformat.read(file, as_version=nbformat.NO_CONVERT)
+                self.assertEqual((notebook.nbformat, notebook.nbformat_minor), (4, 5))
+                nbformat.validate(notebook)
+                data = [output.data for cell in notebook.cells for output in cell.get("outputs", []) if "data" in output]
+                self.assertLessEqual({kind for one in data for kind in one}, {"image/png", "text/html", "text/plain"})
+                self.assertFalse([one for one in data if "<script" in one.get("text/html", "")])
+
+
 class Helper(unittest.TestCase):
     """What shardlings.py says when something cannot be."""
 
