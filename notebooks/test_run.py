@@ -154,7 +154,8 @@ class Committed(unittest.TestCase):
                 notebook = nbformat.read(file, as_version=nbformat.NO_CONVERT)
                 self.assertEqual((notebook.nbformat, notebook.nbformat_minor), (4, 5))
                 nbformat.validate(notebook)
-                data = [output.data for cell in notebook.cells for output in cell.get("outputs", []) if "data" in output]
+                outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+                data = [output.data for output in outputs if "data" in output]
                 self.assertLessEqual({kind for one in data for kind in one}, {"image/png", "text/html", "text/plain"})
                 self.assertFalse([one for one in data if "<script" in one.get("text/html", "")])
 
