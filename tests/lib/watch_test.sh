@@ -111,6 +111,7 @@ expect 2 messages peer_at_finalize $deadlock 'rank 1 waits in MPI_Recv from 0, t
 expect 4 messages in_a_half $deadlock 'rank 1 waits in MPI_Recv from 3, tag 9, on the communicator of ranks 1, 3'
 expect 2 messages other_communicator $deadlock 'near miss: rank 0 has sent 1 message with tag 7 on the communicator'
 expect 3 messages other_of_two $deadlock 'near miss: rank 0 has sent 1 message with tag 2 on the communicator of ranks 0, 1, 2'
+expect 2 messages on_idup $deadlock 'rank 1 waits in MPI_Recv from 0, tag 5, on the communicator .*MPI_Comm_idup'
 expect 2 messages taken_before $deadlock 'rank 1 waits in MPI_Recv from 0, tag 0'
 expect 2 messages synchronous_send $deadlock 'rank 0 waits in MPI_Ssend to 1, tag 0'
 expect 3 messages short_send_ring 0 "$nothing"
@@ -135,6 +136,7 @@ expect 2 requests leaked 0 'rank 1 never completed the request of MPI_Irecv from
     'at tests/lib/watch/requests.cpp:[0-9]+ in leaked'
 # MPICH 4.2 ends with an error of its own.
 expect 2 requests unmatched any 'rank 1 never received 2 messages of rank 0 with tag 8'
+expect 2 requests cancelled_and_sent any 'rank 1 never received 1 message of rank 0 with tag 3'
 expect 2 requests send_buffer_changed 0 'rank 0 wrote to the buffer of MPI_Issend to 1, tag 0, before it was complete'
 expect 2 requests receive_buffer_changed 0 'rank 1 wrote to the buffer of MPI_Irecv from 0, tag 0, before'
 
@@ -232,8 +234,8 @@ expect 2 ends shorten_record any
 expect 2 ends fill_record any
 
 # Nothing wrong.
-for name in ring slow_rank slow_master halo many_tags many_requests communicators communicators_of_pairs persistent \
-    cancelled matched_probe sleeper; do
+for name in ring slow_rank slow_master halo many_tags many_requests communicators communicators_of_pairs \
+    failed_on_one left_and_forgotten persistent cancelled matched_probe sleeper; do
     expect 4 correct "$name" 0 "$nothing"
 done
 expect 2 correct computes_and_asks 0 "$nothing"

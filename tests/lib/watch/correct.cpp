@@ -142,6 +142,37 @@ void communicators_of_pairs(const World& world)
     MPI_Group_free(&all);
 }
 
+/// A collective that rank 0 alone begins, with an argument that makes it fail, is none of the others' ones.
+void failed_on_one(const World& world)
+{
+    MPI_Comm all;
+    int value = 0;
+    MPI_Comm_dup(MPI_COMM_WORLD, &all);
+    MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+    if (world.rank == 0) MPI_Bcast(&value, 1, MPI_INT, -5, all);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (world.rank == 0) compute(1.0);
+    MPI_Barrier(all);
+    MPI_Comm_free(&all);
+}
+
+/// Rank 0 has done its part on a communicator, and has freed so many since that its record has no more of it.
+void left_and_forgotten(const World& world)
+{
+    MPI_Comm all;
+    int one = 1;
+    int sum = 0;
+    MPI_Comm_dup(MPI_COMM_WORLD, &all);
+    if (world.rank == 2) sleep(2);
+    MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, 1, all);
+    MPI_Comm_free(&all);
+    for (int i = 0; world.rank == 0 && i < 600; ++i) {
+        MPI_Comm copy;
+        MPI_Comm_dup(MPI_COMM_SELF, &copy);
+        MPI_Comm_free(&copy);
+    }
+}
+
 void persistent(const World& world)
 {
     int in = 0;
@@ -198,6 +229,8 @@ int main(int argc, char** argv)
                      {"many_requests", many_requests},
                      {"communicators", communicators},
                      {"communicators_of_pairs", communicators_of_pairs},
+                     {"failed_on_one", failed_on_one},
+                     {"left_and_forgotten", left_and_forgotten},
                      {"persistent", persistent},
                      {"cancelled", cancelled},
                      {"matched_probe", matched_probe},

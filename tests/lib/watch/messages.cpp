@@ -144,6 +144,15 @@ void sleeping_poll(const World& world)
         MPI_Iprobe(world.previous(), 4, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
 }
 
+void on_idup(const World& world)
+{
+    MPI_Comm copy;
+    MPI_Request request;
+    MPI_Comm_idup(MPI_COMM_WORLD, &copy, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (world.rank == 1) receive(0, 5, copy);
+}
+
 /// Two communicators that the same ranks made: the message is on the other one.
 void other_of_two(const World& world)
 {
@@ -176,6 +185,7 @@ int main(int argc, char** argv)
                      {"in_a_half", in_a_half},
                      {"other_communicator", other_communicator},
                      {"other_of_two", other_of_two},
+                     {"on_idup", on_idup},
                      {"taken_before", taken_before},
                      {"matched_probe", matched_probe},
                      {"synchronous_send", synchronous_send},

@@ -125,6 +125,20 @@ void unmatched(const World& world)
     if (world.rank == 0) send(1, 8);
 }
 
+/// The message comes after its receive has been cancelled.
+void cancelled_and_sent(const World& world)
+{
+    int value = 0;
+    MPI_Request request;
+    if (world.rank == 1) {
+        MPI_Irecv(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, &request);
+        MPI_Cancel(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (world.rank == 0) send(1, 3);
+}
+
 void send_buffer_changed(const World& world)
 {
     int value = 1;
@@ -170,6 +184,7 @@ int main(int argc, char** argv)
                      {"persistent_second_time", persistent_second_time},
                      {"leaked", leaked},
                      {"unmatched", unmatched},
+                     {"cancelled_and_sent", cancelled_and_sent},
                      {"send_buffer_changed", send_buffer_changed},
                      {"receive_buffer_changed", receive_buffer_changed}});
 }

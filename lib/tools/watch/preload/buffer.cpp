@@ -14,6 +14,11 @@ namespace shardlings::watch {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 20U;
+#ifdef OPEN_MPI
+constexpr bool packs_at_bottom = true;
+#else
+constexpr bool packs_at_bottom = false;  // MPICH's MPI_Pack refuses MPI_BOTTOM
+#endif
 constexpr std::size_t most_bytes_of_element = std::size_t{1} << 30U;  // MPI_Pack counts in int
 
 /// Of bytes that come in pieces.
@@ -67,7 +72,9 @@ Buffer::Buffer(const void* memory, int count, MPI_Datatype type)
         return;
     size_ = static_cast<std::size_t>(size);
     in_one_piece_ = first_ == 0 && true_extent == size && (extent_ == size || count == 1);
-    if ((memory == nullptr && first_ == 0) || (!in_one_piece_ && size_ > most_bytes_of_element)) return;
+    if ((memory == nullptr && (first_ == 0 || !packs_at_bottom)) ||
+        (!in_one_piece_ && size_ > most_bytes_of_element))
+        return;
     owns_type_ = !is_predefined(type);
     type_ = type;
     if (owns_type_ && PMPI_Type_dup(type, &type_) != MPI_SUCCESS) {

@@ -188,7 +188,9 @@ void add_communicator_of_members(MPI_Comm handle, Call made_by)
 void give_up_collectives(Communicator& communicator)
 {
     constexpr std::uint64_t more_than_any = std::uint64_t{1} << 62U;  // so that nobody waits for this rank
-    if (communicator.shared != nullptr) publish(communicator.shared->collectives, more_than_any);
+    if (communicator.shared == nullptr) return;
+    publish(communicator.shared->collectives, more_than_any);
+    for (Signature& signature : communicator.shared->signatures) publish(signature.nth, std::uint64_t{0});
     communicator.shared = nullptr;
 }
 
