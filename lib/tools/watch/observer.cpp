@@ -74,23 +74,26 @@ void Observer::look()
     }
 }
 
-/// The one whose record was closed first; where that is not known, the one that was gone when it was met, or
-/// else was seen to end first.
+/// The one whose record was closed first. Where one has ended and its record has not been closed, which a
+/// child of it may keep open: the one that was gone when it was met, or else was seen to end first.
 void Observer::find_first_ended(const std::string& name, const Job& job)
 {
-    using Place = std::pair<std::size_t, std::size_t>;
-    std::map<Place, std::vector<int>> ended;
+    std::map<std::size_t, std::vector<int>> by_closing;
+    std::map<std::size_t, std::vector<int>> by_end;
+    bool all_closed = true;
     for (const auto& [number, rank] : job) {
         const Header& header = rank.record->header;
         if (header.life == Life::finalized || header.life == Life::finalizing) continue;
-        const auto slash = rank.path.rfind('/');
-        const std::size_t place = closings_.place_of(rank.path.substr(slash + 1));
+        const std::size_t place = closings_.place_of(rank.path.substr(rank.path.rfind('/') + 1));
         // Without memory it is about to end, though others may be seen to end before it.
-        if (rank.ended || (place != Closings::not_closed && !has_memory(header.pid)))
-            ended[{place, rank.ends_before}].push_back(number);
+        if (place != Closings::not_closed && (rank.ended || !has_memory(header.pid)))
+            by_closing[place].push_back(number);
+        if (rank.ended) by_end[rank.ends_before].push_back(number);
+        all_closed = all_closed && (!rank.ended || place != Closings::not_closed);
     }
-    if (!ended.empty() && ended.begin()->second.size() == 1)
-        first_ended_.emplace(name, ended.begin()->second.front());
+    const auto& order = all_closed ? by_closing : by_end;
+    if (!order.empty() && order.begin()->second.size() == 1)
+        first_ended_.emplace(name, order.begin()->second.front());
 }
 
 void Observer::meet(const std::string& path, const std::string& job, int rank)
