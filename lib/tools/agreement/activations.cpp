@@ -106,9 +106,10 @@ std::int64_t counting::peak_activations(const Job& job, const Place& place, cons
     MemoryWalk walk(sizes);
     const std::vector<std::int64_t> blocks = pipeline::blocks_of(job.shape, layout);
     std::vector<Chunk> chunks;
-    for (int chunk = 0; chunk < layout.virtual_stages; ++chunk)
-        chunks.emplace_back(walk, sizes, job, place.stage, chunk,
-                            blocks[static_cast<std::size_t>(chunk * layout.pp + place.stage)]);
+    for (int chunk = 0; chunk < layout.virtual_stages; ++chunk) {
+        const int stage = chunk * layout.pp + place.stage;  // of the virtual ones
+        chunks.emplace_back(walk, sizes, job, place.stage, chunk, blocks[static_cast<std::size_t>(stage)]);
+    }
     const pipeline::Schedule schedule = schedule_of(job);
     const pipeline::Program& program = schedule.programs[static_cast<std::size_t>(place.stage)];
     const std::vector<pipeline::Span> spans =
