@@ -230,8 +230,6 @@ ifneq ($(SUBMISSION),)
 submitted := $(patsubst $(BUILD)/submission/%.cpp,%,$(wildcard $(BUILD)/submission/$(SUBMISSION)/*/*.cpp))
 $(foreach s,$(submitted),$(eval $(call driver_rule,$(word 2,$(subst /, ,$s)),$(notdir $s),$(BUILD)/obj/submission/$s.o,$(BUILD)/drivers/submission/$s)))
 endif
-.PHONY: submission-drivers
-submission-drivers: $(submitted:%=$(BUILD)/drivers/submission/%)
 
 lib_tests := $(basename $(notdir $(filter-out %/catch_main.cpp,$(wildcard tests/lib/*.cpp))))
 $(BUILD)/tests/lib/test: $(patsubst %,$(BUILD)/obj/tests/lib/%.o,$(lib_tests)) $(solution_objects) $(judge_objects) \

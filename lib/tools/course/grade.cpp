@@ -1,7 +1,9 @@
 #include "lib/tools/course/grade.hpp"
 
 #include <algorithm>
+#include <future>
 #include <map>
+#include <optional>
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
@@ -141,16 +143,46 @@ std::vector<Entry> copy_files(const Places& places, const Manifest& manifest, co
     return entries;
 }
 
-/// Two files at a time, as the tests are run: what the machine has may not be what a container may use.
-void build(const Places& places, const Copy& copy, std::size_t files, bool in_sandbox)
+/// The indices of the parts that are to be judged, by lesson.
+std::vector<std::vector<std::size_t>> open_parts(const std::vector<Entry>& entries)
 {
-    grade::Staging headers;
-    if (in_sandbox) grade::stage_headers(places.root, headers);
-    run_captured({"make", "-C", places.root.string(), "-k", "-j2", "BUILD=" + places.shown(places.build),
-                  "SUBMISSION=" + copy.name(), "submission-drivers",
-                  "SANDBOX=" + (in_sandbox ? headers.path().string() : "")},
-                 {}, build_seconds_a_file * static_cast<double>(files));
+    std::vector<std::vector<std::size_t>> lessons;
+    const Lesson* last = nullptr;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (entries[i].graded.judged) continue;
+        if (entries[i].lesson != last) lessons.emplace_back();
+        last = entries[i].lesson;
+        lessons.back().push_back(i);
+    }
+    return lessons;
 }
+
+/// Builds the drivers of submitted files, in a sandbox when there is one.
+class Builder {
+  public:
+    Builder(const Places& places, const Copy& copy, bool in_sandbox) : places_(places), copy_(copy)
+    {
+        if (!in_sandbox) return;
+        headers_.emplace();
+        grade::stage_headers(places.root, *headers_);
+    }
+    void build(const std::vector<Entry>& entries, const std::vector<std::size_t>& parts, int jobs) const
+    {
+        Command command{"make", "-C", places_.root.string(), "-k", fmt::format("-j{}", jobs)};
+        command.push_back("BUILD=" + places_.shown(places_.build));
+        command.push_back("SUBMISSION=" + copy_.name());
+        command.push_back("SANDBOX=" + (headers_ ? headers_->path().string() : ""));
+        for (const std::size_t i : parts)
+            command.push_back(places_.shown(places_.drivers(copy_.whose(), *entries[i].lesson) /
+                                            entries[i].graded.part.stem()));
+        run_captured(command, {}, build_seconds_a_file * static_cast<double>(parts.size()));
+    }
+
+  private:
+    const Places& places_;
+    const Copy& copy_;
+    std::optional<grade::Staging> headers_;
+};
 
 /// What the grader says of a whole part, in place of its tests.
 PartResult refused(const std::string& why)
@@ -234,23 +266,33 @@ Grade grade_submission(const Places& places, const Manifest& manifest, const Run
     grade.tamper_proof = grade::why_no_sandbox().empty();
     for (const Entry& entry : entries) grade.parts.push_back(entry.graded);
     if (so_far) so_far(grade);
-    std::vector<std::size_t> open;
-    for (std::size_t i = 0; i < entries.size(); ++i)
-        if (!entries[i].graded.judged) open.push_back(i);
-    build(places, copy, open.size(), grade.tamper_proof);
-    const grade::Trusted trusted = grade::trusted_objects(places.build / "obj");
-    std::vector<PartResult> results(open.size());
-    two_at_a_time(
-        open.size(),
-        [&](std::size_t i) {
-            const Entry& entry = entries[open[i]];
-            results[i] = judge(places, runner, copy, *entry.lesson, entry.graded.part, grade, trusted);
-        },
-        [&](std::size_t i) {
-            grade.parts[open[i]].result = std::move(results[i]);
-            grade.parts[open[i]].judged = true;
-            if (so_far) so_far(grade);
-        });
+    const Builder builder(places, copy, grade.tamper_proof);
+    const std::vector<std::vector<std::size_t>> lessons = open_parts(entries);
+    const auto build = [&](std::size_t lesson, int jobs) {
+        if (lesson < lessons.size()) builder.build(entries, lessons[lesson], jobs);
+    };
+    // Two at a time, whatever the machine has: a container may not use it. While a lesson is judged the next
+    // one is built: the first points come soon, and judges often wait for ranks.
+    std::future<void> built = std::async(std::launch::async, build, 0, 2);
+    std::optional<grade::Trusted> trusted;
+    for (std::size_t lesson = 0; lesson < lessons.size(); ++lesson) {
+        const std::vector<std::size_t>& parts = lessons[lesson];
+        built.get();
+        if (!trusted) trusted = grade::trusted_objects(places.build / "obj");
+        built = std::async(std::launch::async, build, lesson + 1, 1);
+        std::vector<PartResult> results(parts.size());
+        two_at_a_time(
+            parts.size(),
+            [&](std::size_t i) {
+                const Entry& entry = entries[parts[i]];
+                results[i] = judge(places, runner, copy, *entry.lesson, entry.graded.part, grade, *trusted);
+            },
+            [&](std::size_t i) {
+                grade.parts[parts[i]].result = std::move(results[i]);
+                grade.parts[parts[i]].judged = true;
+                if (so_far) so_far(grade);
+            });
+    }
     return grade;
 }
 
