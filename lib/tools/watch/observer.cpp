@@ -112,11 +112,11 @@ void Observer::meet(const std::string& path, const std::string& job, int rank)
     if (std::ranges::find(all, header.pid) != all.end()) {
         met.process = static_cast<int>(syscall(SYS_pidfd_open, header.pid, 0));
         shared_memory_.merge(shared_memory_of(header.pid));
-    } else {
+    }
+    if (met.process < 0) {  // or it has gone since
         header.pid = 0;
         met.ended = true;
-    }
-    if (met.process >= 0) {
+    } else {
         by_process_[met.process] = {job, rank};
         epoll_event event{};
         event.events = EPOLLIN | EPOLLET;
