@@ -58,8 +58,6 @@ class Observer {
     /// The first rank that ended without MPI_Finalize, of a job; -1 when none has.
     int first_ended(const std::string& name) const;
     bool has_living_ranks() const;
-    /// A rank of this machine, whose process could be followed.
-    bool has_seen_ranks() const { return !by_process_.empty(); }
     /// The exit code of a run whose launcher has none: of the first rank that failed, else 1, since that of a
     /// rank after MPI_Finalize is not known.
     int code_of_ranks() const;

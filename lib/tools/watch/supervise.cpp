@@ -243,8 +243,7 @@ class Run {
     void end_hung_launcher()
     {
         if (launcher_hung_ || failed_ == Clock::time_point{} ||
-            Clock::now() - ranks_seen_ < for_a_hung_launcher || !observer_.has_seen_ranks() ||
-            !is_launcher_alone(launcher_))
+            Clock::now() - ranks_seen_ < for_a_hung_launcher || !is_launcher_alone(launcher_))
             return;
         launcher_hung_ = true;
         say("watch: all ranks have ended and mpirun has not: it is killed\n");
