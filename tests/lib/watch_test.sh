@@ -191,10 +191,10 @@ expect 4 kinds empty $deadlock 'rank 0 waits in MPI_Ssend to 1, tag 2' 'cycle: 0
 expect 4 kinds grid $deadlock 'near miss: rank 0 has sent 1 message with tag 2, rank 2 waits for tag 1'
 expect 4 kinds in_place $deadlock 'rank 3 waits in MPI_Allreduce, the 12th collective .* rank 1 has not come to'
 for name in neighbours cart_neighbours graph_neighbours; do
-    expect 4 kinds "$name" $deadlock 'rank 2 waits in MPI_Neighbor_alltoall, the 2nd .* rank 1 has not come to' \
+    expect 4 kinds "$name" $deadlock 'rank [02] waits in MPI_Neighbor_alltoall, the 2nd .* rank 1 has not come to' \
         '!rank 3 waits in MPI_Neighbor'
 done
-expect 4 kinds ineighbours $deadlock 'rank 2 waits in MPI_Wait: MPI_Ineighbor_alltoall the 2nd .* rank 1 has not come'
+expect 4 kinds ineighbours $deadlock 'rank [02] waits in MPI_Wait: MPI_Ineighbor_alltoall the 2nd .* rank 1 has not come'
 expect 4 kinds errors $deadlock 'rank [012] waits in MPI_Barrier, .* which rank 3 has not come to'
 expect 4 kinds groups $deadlock 'rank 0 waits in MPI_Recv from 1, tag 2, on a communicator'
 expect 4 kinds some $deadlock 'near miss: rank 1 has sent 1 message with tag 2, rank 3 waits for tag 3'
