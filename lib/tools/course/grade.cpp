@@ -1,9 +1,9 @@
 #include "lib/tools/course/grade.hpp"
 
 #include <algorithm>
-#include <future>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "lib/machine/base/error.hpp"
 #include "lib/tools/course/files.hpp"
@@ -28,6 +28,9 @@ constexpr double patience = 3.0;  // a machine that grades is busy, and no corre
 // After which the build of a submission is stopped: longer than its compiler has, which cleans up when it is
 // stopped.
 constexpr double build_seconds_a_file = 75.0;
+// Built before the first of them is judged: a time limit should leave points, and each time a core may be
+// idle at the end.
+constexpr std::size_t parts_at_once = 14;
 
 /// The copy of a submission under the build folder, and all that is built of it; removed at the end.
 class Copy {
@@ -143,20 +146,6 @@ std::vector<Entry> copy_files(const Places& places, const Manifest& manifest, co
     return entries;
 }
 
-/// The indices of the parts that are to be judged, by lesson.
-std::vector<std::vector<std::size_t>> open_parts(const std::vector<Entry>& entries)
-{
-    std::vector<std::vector<std::size_t>> lessons;
-    const Lesson* last = nullptr;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (entries[i].graded.judged) continue;
-        if (entries[i].lesson != last) lessons.emplace_back();
-        last = entries[i].lesson;
-        lessons.back().push_back(i);
-    }
-    return lessons;
-}
-
 /// Builds the drivers of submitted files, in a sandbox when there is one.
 class Builder {
   public:
@@ -166,9 +155,10 @@ class Builder {
         headers_.emplace();
         grade::stage_headers(places.root, *headers_);
     }
-    void build(const std::vector<Entry>& entries, const std::vector<std::size_t>& parts, int jobs) const
+    /// Two at a time, as tests are run: what the machine has may not be what a container may use.
+    void build(const std::vector<Entry>& entries, std::span<const std::size_t> parts) const
     {
-        Command command{"make", "-C", places_.root.string(), "-k", fmt::format("-j{}", jobs)};
+        Command command{"make", "-C", places_.root.string(), "-k", "-j2"};
         command.push_back("BUILD=" + places_.shown(places_.build));
         command.push_back("SUBMISSION=" + copy_.name());
         command.push_back("SANDBOX=" + (headers_ ? headers_->path().string() : ""));
@@ -266,20 +256,15 @@ Grade grade_submission(const Places& places, const Manifest& manifest, const Run
     grade.tamper_proof = grade::why_no_sandbox().empty();
     for (const Entry& entry : entries) grade.parts.push_back(entry.graded);
     if (so_far) so_far(grade);
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if (!entries[i].graded.judged) open.push_back(i);
     const Builder builder(places, copy, grade.tamper_proof);
-    const std::vector<std::vector<std::size_t>> lessons = open_parts(entries);
-    const auto build = [&](std::size_t lesson, int jobs) {
-        if (lesson < lessons.size()) builder.build(entries, lessons[lesson], jobs);
-    };
-    // Two at a time, whatever the machine has: a container may not use it. While a lesson is judged the next
-    // one is built: the first points come soon, and judges often wait for ranks.
-    std::future<void> built = std::async(std::launch::async, build, 0, 2);
     std::optional<grade::Trusted> trusted;
-    for (std::size_t lesson = 0; lesson < lessons.size(); ++lesson) {
-        const std::vector<std::size_t>& parts = lessons[lesson];
-        built.get();
+    for (std::size_t first = 0; first < open.size(); first += parts_at_once) {
+        const auto parts = std::span(open).subspan(first, std::min(parts_at_once, open.size() - first));
+        builder.build(entries, parts);
         if (!trusted) trusted = grade::trusted_objects(places.build / "obj");
-        built = std::async(std::launch::async, build, lesson + 1, 1);
         std::vector<PartResult> results(parts.size());
         two_at_a_time(
             parts.size(),
