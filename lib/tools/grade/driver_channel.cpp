@@ -19,10 +19,7 @@ namespace {
 
 class Files : public Channel {
   public:
-    Files(std::string folder, int rank) : folder_(std::move(folder)), rank_(rank)
-    {
-        note_progress(folder_);
-    }
+    Files(std::string folder, int rank) : folder_(std::move(folder)), rank_(rank) { note_progress(folder_); }
     json read_cases() override
     {
         std::ifstream file(folder_ + "/" + cases_file, std::ios::binary);
